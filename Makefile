@@ -1,0 +1,76 @@
+# What can be done here. `make` alone lists it; every target sets up what it needs.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PROTOS := $(wildcard protos/verity/v1/*.proto)
+STUBS := gen/verity/v1/.generated
+# buf compares the protos with this revision; CI's clone has main, and a first commit has nothing.
+AGAINST ?= main
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Verity needs Python 3.11 or newer; set PYTHON=") if sys.version_info < (3, 11) else 0'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+$(STUBS): $(PROTOS) | $(VENV)/.installed
+	mkdir -p gen
+	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=gen --pyi_out=gen --grpc_python_out=gen $(PROTOS)
+	touch $@
+
+.PHONY: setup
+setup: $(VENV)/.installed $(STUBS) ## Make .venv from the lock and generate the stubs
+
+.PHONY: run
+run: setup ## Start the whole system, ingest the samples, ask, stay up (Ctrl-C drains)
+	$(BIN)/verity up --samples
+
+.PHONY: demo
+demo: setup ## Start the whole system, ask the three sample questions, print answers and timings, exit
+	$(BIN)/verity up --samples --demo
+
+.PHONY: test
+test: setup ## Run every test: unit, contract, end to end
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: setup ## Check style, types and protos
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/buf lint protos
+	if git rev-parse --quiet --verify '$(AGAINST):protos/buf.yaml' >/dev/null; then \
+	  $(BIN)/buf breaking protos --against '.git#ref=$(AGAINST),subdir=protos'; \
+	else echo "buf breaking: $(AGAINST) has no protos yet"; fi
+
+.PHONY: format
+format: setup ## Format code and protos
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/buf format -w protos
+
+.PHONY: bench
+bench: setup ## Measure Ask against the same steps as plain functions
+	$(BIN)/python -m benchmarks serve
+
+.PHONY: samples
+samples: setup ## Build the sample PDFs from their sources
+	$(BIN)/python -m samples.build
+
+.PHONY: lock
+lock: ## Pin every dependency with its hashes
+	$(BIN)/uv pip compile pyproject.toml --all-extras --generate-hashes --universal --python-version 3.11 \
+	  --upgrade --quiet --custom-compile-command "make lock" -o requirements.lock
+
+.PHONY: clean
+clean: ## Remove what was made here, but not var/, which holds data
+	rm -rf $(VENV) gen build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
