@@ -1,0 +1,162 @@
+"""The channel to another service: deadline and trace go along, retries are its own and only its own."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+from opentelemetry import trace
+
+from services.chassis import deadline, telemetry, transport
+
+Code = grpc.StatusCode
+
+# Kept from what is left of the caller's time, to answer with what came back.
+RESERVE_SECONDS = 0.02
+
+
+@asynccontextmanager
+async def channel(
+    target: str, *, service: str, idempotent: Collection[str]
+) -> AsyncIterator[grpc.aio.Channel]:
+    """The one channel of this process to a service.
+
+    Args:
+        target: A name to resolve, as host:port, or a full gRPC target such as unix:/run/x.sock.
+        service: The service's full name, such as "verity.v1.RetrievalService".
+        idempotent: The methods that may be sent again when the service was unavailable.
+    """
+    calls = _Calls()
+    async with grpc.aio.insecure_channel(
+        target if "://" in target or target.startswith("unix:") else f"dns:///{target}",
+        options=transport.client_options(service_config(service, idempotent)),
+        interceptors=[kind(calls) for kind in _KINDS],
+    ) as opened:
+        yield opened
+
+
+def service_config(service: str, idempotent: Collection[str]) -> str:
+    """Round robin over all addresses; UNAVAILABLE is retried while most calls succeed."""
+    config: dict[str, Any] = {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1},
+    }
+    if idempotent:
+        config["methodConfig"] = [
+            {
+                "name": [{"service": service, "method": method} for method in sorted(idempotent)],
+                "retryPolicy": {
+                    "maxAttempts": 3,
+                    "initialBackoff": "0.1s",
+                    "maxBackoff": "1s",
+                    "backoffMultiplier": 2,
+                    "retryableStatusCodes": ["UNAVAILABLE"],
+                },
+            }
+        ]
+    return json.dumps(config)
+
+
+class _Calls:
+    """Sends each call with its deadline and inside its own span, which ends as the call ends."""
+
+    def __init__(self) -> None:
+        self._duration = telemetry.meter().create_histogram(
+            "rpc.client.call.duration", unit="s", description="How long RPCs took to be answered."
+        )
+
+    async def __call__(
+        self,
+        continuation: Callable[[grpc.aio.ClientCallDetails, Any], Awaitable[Any]],
+        details: grpc.aio.ClientCallDetails,
+        request: Any,
+    ) -> Any:
+        method = details.method.decode() if isinstance(details.method, bytes) else details.method
+        labels = {telemetry.RPC_SYSTEM: "grpc", telemetry.RPC_METHOD: method.removeprefix("/")}
+        started = time.perf_counter()
+        span = telemetry.tracer().start_span(
+            labels[telemetry.RPC_METHOD], kind=trace.SpanKind.CLIENT, attributes=labels
+        )
+
+        def finished(code: grpc.StatusCode) -> None:
+            outcome = {telemetry.RPC_STATUS: code.name}
+            if code is not Code.OK:
+                outcome[telemetry.ERROR_TYPE] = code.name
+                span.set_status(trace.StatusCode.ERROR)
+            span.set_attributes(outcome)
+            span.end()
+            self._duration.record(
+                time.perf_counter() - started,
+                {**labels, **outcome},
+                context=trace.set_span_in_context(span),
+            )
+
+        metadata = grpc.aio.Metadata(*(details.metadata or ()), *telemetry.inject(span).items())
+        try:
+            call = await continuation(
+                grpc.aio.ClientCallDetails(
+                    details.method,
+                    _timeout(details.timeout),
+                    metadata,
+                    details.credentials,
+                    details.wait_for_ready,
+                ),
+                request,
+            )
+        except BaseException as error:
+            finished(Code.CANCELLED if isinstance(error, asyncio.CancelledError) else Code.UNKNOWN)
+            raise
+        # Never awaited here: the caller awaits the call itself, so that its cancellation reaches the server.
+        call.add_done_callback(lambda done: finished(_ready(done.code())))
+        return call
+
+
+def _timeout(own: float | None) -> float | None:
+    left = deadline.remaining()
+    if left is None:
+        return own
+    left = max(0.0, left - RESERVE_SECONDS)
+    return left if own is None else min(own, left)
+
+
+def _ready(coroutine: Coroutine[Any, Any, grpc.StatusCode]) -> grpc.StatusCode:
+    """The result of a coroutine that has nothing left to wait for: the status of a call that is done."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        code: grpc.StatusCode = stop.value
+        return code
+    coroutine.close()
+    return Code.UNKNOWN
+
+
+class _Interceptor:
+    def __init__(self, calls: _Calls) -> None:
+        self._calls = calls
+
+
+class _UnaryUnary(_Interceptor, grpc.aio.UnaryUnaryClientInterceptor):
+    async def intercept_unary_unary(self, continuation: Any, details: Any, request: Any) -> Any:
+        return await self._calls(continuation, details, request)
+
+
+class _UnaryStream(_Interceptor, grpc.aio.UnaryStreamClientInterceptor):
+    async def intercept_unary_stream(self, continuation: Any, details: Any, request: Any) -> Any:
+        return await self._calls(continuation, details, request)
+
+
+class _StreamUnary(_Interceptor, grpc.aio.StreamUnaryClientInterceptor):
+    async def intercept_stream_unary(self, continuation: Any, details: Any, requests: Any) -> Any:
+        return await self._calls(continuation, details, requests)
+
+
+class _StreamStream(_Interceptor, grpc.aio.StreamStreamClientInterceptor):
+    async def intercept_stream_stream(self, continuation: Any, details: Any, requests: Any) -> Any:
+        return await self._calls(continuation, details, requests)
+
+
+# grpc.aio registers an interceptor for the first kind it is of, so there have to be four.
+_KINDS: Sequence[Callable[[_Calls], Any]] = (_UnaryUnary, _UnaryStream, _StreamUnary, _StreamStream)

@@ -1,0 +1,87 @@
+"""The standard health service, grpc.health.v1, whose watchers never hold up a shutdown.
+
+grpcio-health-checking's own servicer holds a lock while it writes to a watcher, so one client that does not
+read blocks every change of status, and its Watch never ends, so a watcher uses up the whole grace period.
+"""
+
+import asyncio
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+_UNKNOWN = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
+
+LIVENESS = "liveness"
+
+
+class Health(health_pb2_grpc.HealthServicer):
+    """Liveness is SERVING as long as the process answers; all other names follow readiness.
+
+    Args:
+        service: The full name of the service that is served, known beside "", "liveness", "readiness".
+    """
+
+    def __init__(self, service: str) -> None:
+        self._status = {
+            LIVENESS: SERVING,
+            "readiness": NOT_SERVING,
+            "": NOT_SERVING,
+            service: NOT_SERVING,
+        }
+        self._changed = asyncio.Event()
+        self._draining = False
+        self._closed = False
+
+    def ready(self) -> None:
+        """Says SERVING, unless the process is already on its way out."""
+        if not self._draining:
+            self._set(SERVING)
+
+    def enter_graceful_shutdown(self) -> None:
+        """Says NOT_SERVING, for good."""
+        self._draining = True
+        self._set(NOT_SERVING)
+
+    def close(self) -> None:
+        """Ends every Watch once it has told the last status."""
+        self._closed = True
+        self._wake()
+
+    async def Check(
+        self,
+        request: health_pb2.HealthCheckRequest,
+        context: grpc.aio.ServicerContext,
+    ) -> health_pb2.HealthCheckResponse:
+        status = self._status.get(request.service)
+        if status is None:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "No service of this name.")
+        return health_pb2.HealthCheckResponse(status=status)
+
+    async def Watch(
+        self,
+        request: health_pb2.HealthCheckRequest,
+        context: grpc.aio.ServicerContext,
+    ) -> None:
+        told = None
+        while True:
+            changed = self._changed
+            status = self._status.get(request.service, _UNKNOWN)
+            if status != told:
+                await context.write(health_pb2.HealthCheckResponse(status=status))
+                told = status
+                continue  # The status may have changed during the write.
+            if self._closed:
+                return
+            await changed.wait()
+
+    def _set(self, status: health_pb2.HealthCheckResponse.ServingStatus) -> None:
+        for name in self._status:
+            if name != LIVENESS:
+                self._status[name] = status
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()

@@ -1,0 +1,41 @@
+"""What every process can be told from outside, read from the environment once, at start."""
+
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """The settings that every service has; a service adds its own in a subclass.
+
+    Each field is read from VERITY_<NAME>; a value that does not fit ends the process at start. Telemetry
+    listens to the standard OTEL_* variables, of which only those that switch something here are fields.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="VERITY_",
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,  # A mistyped secret must not land in a traceback.
+        populate_by_name=True,
+    )
+
+    bind: str = Field("127.0.0.1:0", pattern=r"^.+:\d+$")
+    metrics_bind: str = Field("", pattern=r"^(.+:\d+)?$")
+    profile: Literal["dev", "prod"] = "dev"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    max_in_flight: int = Field(64, ge=1)
+    drain_seconds: float = Field(0.0, ge=0)
+    grace_seconds: float = Field(20.0, ge=0)
+    max_connection_age_seconds: float = Field(300.0, ge=1)
+    otlp_endpoint: str = Field("", validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
+    otlp_traces_endpoint: str = Field("", validation_alias="OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    otlp_metrics_endpoint: str = Field("", validation_alias="OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
+
+    def printable(self) -> dict[str, Any]:
+        """The effective settings, with every secret hidden."""
+        return {
+            name: "**********" if isinstance(value, SecretStr) else value
+            for name, value in self.model_dump(mode="python").items()
+        }

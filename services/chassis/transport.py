@@ -1,0 +1,53 @@
+"""The numbers of the wire that both ends have to agree on."""
+
+# A message may have as many bytes in either direction; files are streamed in chunks.
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+
+# Published to client developers: a client may ping every 10 s, with or without calls. The server's own
+# limit is half of that, so that a ping that travels faster than the one before is not an offence.
+PING_SECONDS = 10
+_MIN_PING_SECONDS = PING_SECONDS / 2
+
+MESSAGE_LIMITS = (
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+)
+
+
+def server_options(max_age_seconds: float, max_age_grace_seconds: float) -> list[tuple[str, int]]:
+    """Options of every server.
+
+    Args:
+        max_age_seconds: After which a client is asked to connect anew, and so sees new pods; gRPC adds a
+            jitter of ten per cent.
+        max_age_grace_seconds: What the calls on the old connection then have; no less than the longest.
+    """
+    return [
+        *MESSAGE_LIMITS,
+        (
+            "grpc.so_reuseport",
+            0,
+        ),  # A second server on the same port is a mistake, not a load balancer.
+        ("grpc.max_connection_age_ms", round(max_age_seconds * 1000)),
+        ("grpc.max_connection_age_grace_ms", round(max_age_grace_seconds * 1000)),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", round(_MIN_PING_SECONDS * 1000)),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.keepalive_time_ms", 60_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
+    ]
+
+
+def client_options(service_config: str) -> list[tuple[str, int | str]]:
+    """Options of every channel: a dead peer is noticed within 20 s, one that is back within 2 s."""
+    return [
+        *MESSAGE_LIMITS,
+        ("grpc.service_config", service_config),
+        ("grpc.enable_retries", 1),
+        ("grpc.keepalive_time_ms", PING_SECONDS * 1000),
+        ("grpc.keepalive_timeout_ms", 10_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 2_000),
+        ("grpc.dns_min_time_between_resolutions_ms", 5_000),
+    ]
