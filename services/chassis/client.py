@@ -1,4 +1,4 @@
-"""The channel to another service: deadline and trace go along, retries are its own and only its own."""
+"""The channel to another service: deadline and trace go along, and nothing else retries."""
 
 import asyncio
 import json
@@ -109,7 +109,8 @@ class _Calls:
         except BaseException as error:
             finished(Code.CANCELLED if isinstance(error, asyncio.CancelledError) else Code.UNKNOWN)
             raise
-        # Never awaited here: the caller awaits the call itself, so that its cancellation reaches the server.
+        # Not awaited here: the caller awaits the call itself, and so its cancellation reaches the
+        # server.
         call.add_done_callback(lambda done: finished(_ready(done.code())))
         return call
 
@@ -123,7 +124,7 @@ def _timeout(own: float | None) -> float | None:
 
 
 def _ready(coroutine: Coroutine[Any, Any, grpc.StatusCode]) -> grpc.StatusCode:
-    """The result of a coroutine that has nothing left to wait for: the status of a call that is done."""
+    """The result of a coroutine that has nothing to wait for: the status of a finished call."""
     try:
         coroutine.send(None)
     except StopIteration as stop:

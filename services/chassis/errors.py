@@ -1,7 +1,7 @@
 """What can go wrong, as plain exceptions; `status.py` says which gRPC status each becomes.
 
-A message here is written for the caller: it says what was wrong and what to do, and holds nothing that
-the caller did not send. Any other exception leaves as INTERNAL with a fixed message.
+A message here is written for the caller: it says what was wrong and what to do, and holds nothing
+that the caller did not send. Any other exception leaves as INTERNAL with a fixed message.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,8 @@ class InvalidInput(Exception):
     Args:
         message: What is wrong and what to do.
         violations: The fields at fault.
-        reason: Machine-readable cause for google.rpc.ErrorInfo, such as ENCRYPTED_FILE; empty for none.
+        reason: Machine-readable cause for google.rpc.ErrorInfo, such as ENCRYPTED_FILE; empty for
+            none.
     """
 
     def __init__(

@@ -1,10 +1,12 @@
 """The standard health service, grpc.health.v1, whose watchers never hold up a shutdown.
 
-grpcio-health-checking's own servicer holds a lock while it writes to a watcher, so one client that does not
-read blocks every change of status, and its Watch never ends, so a watcher uses up the whole grace period.
+The servicer of grpcio-health-checking holds a lock while it writes to a watcher, so that one client
+which does not read blocks every change of status; and its Watch never ends, so that one watcher uses
+up the whole grace period of a stop.
 """
 
 import asyncio
+from typing import Any
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -13,6 +15,8 @@ SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 _UNKNOWN = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 
+Context = grpc.aio.ServicerContext[Any, Any]
+
 LIVENESS = "liveness"
 
 
@@ -20,7 +24,7 @@ class Health(health_pb2_grpc.HealthServicer):
     """Liveness is SERVING as long as the process answers; all other names follow readiness.
 
     Args:
-        service: The full name of the service that is served, known beside "", "liveness", "readiness".
+        service: The served service's full name, known beside "", "liveness" and "readiness".
     """
 
     def __init__(self, service: str) -> None:
@@ -52,7 +56,7 @@ class Health(health_pb2_grpc.HealthServicer):
     async def Check(
         self,
         request: health_pb2.HealthCheckRequest,
-        context: grpc.aio.ServicerContext,
+        context: Context,
     ) -> health_pb2.HealthCheckResponse:
         status = self._status.get(request.service)
         if status is None:
@@ -62,7 +66,7 @@ class Health(health_pb2_grpc.HealthServicer):
     async def Watch(
         self,
         request: health_pb2.HealthCheckRequest,
-        context: grpc.aio.ServicerContext,
+        context: Context,
     ) -> None:
         told = None
         while True:
@@ -76,7 +80,7 @@ class Health(health_pb2_grpc.HealthServicer):
                 return
             await changed.wait()
 
-    def _set(self, status: health_pb2.HealthCheckResponse.ServingStatus) -> None:
+    def _set(self, status: int) -> None:
         for name in self._status:
             if name != LIVENESS:
                 self._status[name] = status

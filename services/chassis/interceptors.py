@@ -17,6 +17,7 @@ from services.chassis import deadline, status, telemetry, validation
 from services.chassis.errors import Overloaded
 
 Code = grpc.StatusCode
+Context = grpc.aio.ServicerContext[Any, Any]
 
 # What the server is to blame for; the other codes tell the caller about the caller's own request.
 SERVER_FAULTS = frozenset(
@@ -38,14 +39,14 @@ class Call:
     """One RPC being served."""
 
     method: str  # "verity.v1.RetrievalService/Retrieve"
-    context: grpc.aio.ServicerContext
+    context: Context
 
 
 Layer = Callable[[Call], AbstractAsyncContextManager[None]]
 
 
 class Layers(grpc.aio.ServerInterceptor):
-    """Runs each handler inside the given layers, the first outermost, on requests that obey their rules.
+    """Runs each handler inside the given layers, the first outermost, on valid requests only.
 
     The handlers of gRPC's own services (health, reflection) and of unknown methods are left alone.
     """
@@ -55,9 +56,9 @@ class Layers(grpc.aio.ServerInterceptor):
 
     async def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler | None]],
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler | None:
+    ) -> Any:
         handler: Any = await continuation(handler_call_details)
         method = handler_call_details.method
         if handler is None or method.startswith("/grpc."):
@@ -69,13 +70,13 @@ class Layers(grpc.aio.ServerInterceptor):
         behaviour = getattr(handler, kind)
         checked = _each_checked if handler.request_streaming else _checked
 
-        async def one_reply(request: Any, context: grpc.aio.ServicerContext) -> Any:
+        async def one_reply(request: Any, context: Context) -> Any:
             async with self._around(Call(method[1:], context)), checked(request) as valid:
                 return await behaviour(valid, context)
 
-        # Written by ourselves and in this task: a reply generator that is abandoned because the caller
-        # went away is then closed here and now, in the context in which its spans were opened.
-        async def many_replies(request: Any, context: grpc.aio.ServicerContext) -> None:
+        # Written by ourselves and in this task: a generator that is abandoned because the caller is
+        # gone is then closed here and now, in the context in which it opened its spans.
+        async def many_replies(request: Any, context: Context) -> None:
             async with (
                 self._around(Call(method[1:], context)),
                 checked(request) as valid,
@@ -85,12 +86,11 @@ class Layers(grpc.aio.ServerInterceptor):
                     await context.write(reply)
 
         make = getattr(grpc, f"{kind}_rpc_method_handler")
-        wrapped: grpc.RpcMethodHandler = make(
+        return make(
             many_replies if handler.response_streaming else one_reply,
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,
         )
-        return wrapped
 
     @asynccontextmanager
     async def _around(self, call: Call) -> AsyncIterator[None]:
@@ -118,8 +118,10 @@ async def _each_checked(requests: AsyncIterator[Any]) -> AsyncIterator[AsyncIter
 
 
 class Observed:
-    """The outermost layer: one span, one log line and one measurement for each RPC, with how it really
-    ended, and the only place where an exception becomes a status."""
+    """Sees how each RPC really ends: one span, one log line, one measurement, and its status.
+
+    The outermost layer, and the only place where an exception becomes a status.
+    """
 
     def __init__(self) -> None:
         meter = telemetry.meter()
@@ -156,7 +158,7 @@ class Observed:
                 if _cancelling():
                     code = Code.DEADLINE_EXCEEDED if _expired(call.context) else Code.CANCELLED
                     raise
-                # Something inside was cancelled, not this call: without an answer its caller would hang.
+                # Something inside was cancelled, not this call; without an answer its caller hangs.
                 error = self._unexpected(cancelled)
                 code = Code.INTERNAL
             except Exception as exception:  # noqa: BLE001 - this is where they all end
@@ -221,7 +223,7 @@ class Admitted:
             self._in_flight -= 1
 
 
-def _headers(context: grpc.aio.ServicerContext) -> dict[str, str]:
+def _headers(context: Context) -> dict[str, str]:
     return {
         key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)
     }
@@ -233,6 +235,6 @@ def _cancelling() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _expired(context: grpc.aio.ServicerContext) -> bool:
+def _expired(context: Context) -> bool:
     left = context.time_remaining()
     return left is not None and left < 0.01  # noqa: PLR2004 - gRPC's clock and ours differ by less

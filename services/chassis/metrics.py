@@ -38,7 +38,7 @@ class QueueMetrics:
 
 
 async def watch_event_loop() -> None:
-    """Measures until cancelled how late the loop runs what is due: a sign that something blocks it."""
+    """Measures until cancelled how late the loop runs what is due, which is when it is blocked."""
     lag = telemetry.meter().create_histogram(
         "verity.event_loop.lag", unit="s", description="How late the event loop ran a timer."
     )

@@ -1,9 +1,10 @@
 """The scrape port: our metrics in the OpenMetrics format, with exemplars that name a trace.
 
-OpenTelemetry's own Prometheus exporter leaves exemplars out, and they are how one gets from a slow bucket
-to the trace that filled it.
+OpenTelemetry's own Prometheus exporter leaves exemplars out, and they are the way from a slow
+bucket to the trace that filled it.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
@@ -15,6 +16,7 @@ from opentelemetry.sdk.metrics.export import (
     HistogramDataPoint,
     InMemoryMetricReader,
     Metric,
+    NumberDataPoint,
     Sum,
 )
 from prometheus_client import CollectorRegistry, start_http_server
@@ -38,7 +40,7 @@ class Scrape(Collector):
 
     @contextmanager
     def served(self, bind: str) -> Iterator[str]:
-        """Answers GET /metrics on `bind`; yields the address, with the port that was chosen for 0."""
+        """Answers GET /metrics on `bind`; yields the address, with the port chosen for 0."""
         registry = CollectorRegistry()
         registry.register(self)
         host, _, port = bind.rpartition(":")
@@ -62,47 +64,60 @@ class Scrape(Collector):
 
 
 def _family(metric: Metric) -> Family:
-    name = metric.name.replace(".", "_")
+    name, help_text = metric.name.replace(".", "_"), metric.description or ""
     unit = _UNITS.get(metric.unit or "", "")
-    keys = sorted({key for point in metric.data.data_points for key in point.attributes or {}})
+    points = metric.data.data_points
+    keys = sorted({key for point in points for key in point.attributes or {}})
     labels = [key.replace(".", "_") for key in keys]
-    family: Family
+
+    def values(point: NumberDataPoint | HistogramDataPoint) -> list[str]:
+        return [str((point.attributes or {}).get(key, "")) for key in keys]
+
     match metric.data:
         case Histogram():
-            family = HistogramMetricFamily(name, metric.description or "", labels=labels, unit=unit)
+            histogram = HistogramMetricFamily(name, help_text, labels=labels, unit=unit)
+            for bucketed in metric.data.data_points:
+                histogram.add_metric(values(bucketed), _buckets(bucketed), bucketed.sum)
+            return histogram
         case Sum(is_monotonic=True):
-            family = CounterMetricFamily(name, metric.description or "", labels=labels, unit=unit)
+            counter = CounterMetricFamily(name, help_text, labels=labels, unit=unit)
+            for number in metric.data.data_points:
+                counter.add_metric(values(number), number.value)
+            return counter
         case Sum() | Gauge():
-            family = GaugeMetricFamily(name, metric.description or "", labels=labels, unit=unit)
+            gauge = GaugeMetricFamily(name, help_text, labels=labels, unit=unit)
+            for number in metric.data.data_points:
+                gauge.add_metric(values(number), number.value)
+            return gauge
         case other:
             raise TypeError(f"{metric.name}: no Prometheus form for {type(other).__name__}")
-    for point in metric.data.data_points:
-        values = [str((point.attributes or {}).get(key, "")) for key in keys]
-        if isinstance(family, HistogramMetricFamily):
-            family.add_metric(values, _buckets(point), point.sum)
-        else:
-            family.add_metric(values, point.value)
-    return family
 
 
-def _buckets(point: HistogramDataPoint) -> list[tuple[str, float, Exemplar | None]]:
-    bounds = [*point.explicit_bounds, float("inf")]
-    floors = [float("-inf"), *point.explicit_bounds]
-    return [
-        ("+Inf" if bound == float("inf") else str(bound), count, _exemplar(point, floor, bound))
-        for floor, bound, count in zip(floors, bounds, accumulate(point.bucket_counts), strict=True)
-    ]
+# A bucket's upper bound, the count up to it and, where there is one, an exemplar.
+_Bucket = tuple[str, float] | tuple[str, float, Exemplar]
+
+
+def _buckets(point: HistogramDataPoint) -> list[_Bucket]:
+    buckets: list[_Bucket] = []
+    below = -math.inf
+    bounds = [*point.explicit_bounds, math.inf]
+    for bound, count in zip(bounds, accumulate(point.bucket_counts), strict=True):
+        label = "+Inf" if bound == math.inf else str(bound)
+        exemplar = _exemplar(point, below, bound)
+        buckets.append((label, count, exemplar) if exemplar else (label, count))
+        below = bound
+    return buckets
 
 
 def _exemplar(point: HistogramDataPoint, above: float, up_to: float) -> Exemplar | None:
-    for exemplar in point.exemplars:
-        if exemplar.trace_id and above < exemplar.value <= up_to:
+    for found in point.exemplars:
+        if found.trace_id and above < found.value <= up_to:
             return Exemplar(
                 {
-                    "trace_id": trace.format_trace_id(exemplar.trace_id),
-                    "span_id": trace.format_span_id(exemplar.span_id or 0),
+                    "trace_id": trace.format_trace_id(found.trace_id),
+                    "span_id": trace.format_span_id(found.span_id or 0),
                 },
-                exemplar.value,
-                exemplar.time_unix_nano / 1e9,
+                found.value,
+                found.time_unix_nano / 1e9,
             )
     return None

@@ -40,7 +40,7 @@ class Service:
     deadlines: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        methods = descriptor_pool.Default().FindServiceByName(self.name).methods_by_name  # type: ignore[no-untyped-call]  # untyped in types-protobuf
+        methods = descriptor_pool.Default().FindServiceByName(self.name).methods_by_name
         if set(methods) != set(self.deadlines):
             odd = ", ".join(sorted(set(methods) ^ set(self.deadlines)))
             raise ValueError(
@@ -68,7 +68,7 @@ WarmUp = Callable[[], Awaitable[object]]
 async def serving(
     service: Service, settings: Settings, *, warm_up: WarmUp | None = None
 ) -> AsyncIterator[Running]:
-    """Listens at once, is ready when warm_up has returned, and on leaving lets calls in flight finish."""
+    """Listens at once, is ready after warm_up, and on leaving lets the calls in flight finish."""
     health = Health(service.name)
     server = grpc.aio.server(
         interceptors=[

@@ -9,8 +9,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 class Settings(BaseSettings):
     """The settings that every service has; a service adds its own in a subclass.
 
-    Each field is read from VERITY_<NAME>; a value that does not fit ends the process at start. Telemetry
-    listens to the standard OTEL_* variables, of which only those that switch something here are fields.
+    Each field is read from VERITY_<NAME>; a value that does not fit ends the process at start.
+    Telemetry listens to the standard OTEL_* variables; those that switch something on are fields.
     """
 
     model_config = SettingsConfigDict(

@@ -30,8 +30,8 @@ STATUS: dict[type[Exception], Code] = {
     DeadlineExceeded: Code.DEADLINE_EXCEEDED,
 }
 
-# What a service further on says is also what its caller's caller should hear. Any other code means that
-# the call should not have been made like this, which is our mistake and not our caller's.
+# What a service further on says with these, our caller should hear too. Any other code means that we
+# should not have called it like this, which is our mistake and not our caller's.
 PASSED_ON = frozenset(STATUS.values())
 
 # What is said for a status that the channel made up, whose own words name addresses and sockets.
@@ -61,7 +61,7 @@ def of(error: Exception) -> status_pb2.Status | None:
 
 
 def internal(error_id: str) -> status_pb2.Status:
-    """What the caller hears of an unexpected error: nothing but an id under which the log has it whole."""
+    """What the caller hears of an unexpected error: only an id under which the log has it whole."""
     return _status(
         Code.INTERNAL,
         "internal error",
@@ -106,8 +106,11 @@ def _passed_on(error: grpc.aio.AioRpcError) -> status_pb2.Status | None:
         code = Code.UNAVAILABLE
     if code not in PASSED_ON:
         return None
-    # Our own services always send a rich status; words without one come from the channel or a proxy.
-    said = rpc_status.from_call(error)
+    # Our own services always send a rich status; other words come from the channel or from a proxy.
+    try:
+        said = rpc_status.from_call(error)  # type: ignore[arg-type]  # an error has what is asked of a call
+    except ValueError:  # It contradicts the plain status.
+        said = None
     return said or _status(code, _CHANNEL.get(code, code.name.replace("_", " ").capitalize() + "."))
 
 

@@ -45,7 +45,7 @@ FLUSH_SECONDS = 4.0
 _SCOPE = "verity"
 _PROPAGATOR = TraceContextTextMapPropagator()  # Baggage is neither read nor sent.
 
-# One process has one telemetry. Not OpenTelemetry's own global, which can be set once and never closed.
+# One process has one telemetry. Not OpenTelemetry's own global, which is set once and never closed.
 _tracer: trace.Tracer = trace.NoOpTracer()
 _meter: Meter = NoOpMeter(_SCOPE)
 
@@ -60,8 +60,8 @@ def configured(
 ) -> Iterator[str]:
     """Turns telemetry on, and on leaving sends what is left, for a few seconds at most.
 
-    Spans are always made, so that every answer has a trace id; they are exported when an OTLP endpoint is
-    set. Yields the address on which Prometheus may scrape, empty when there is none.
+    Spans are always made, so that every answer has a trace id; they are exported when an OTLP
+    endpoint is set. Yields the address on which Prometheus may scrape, empty when there is none.
 
     Args:
         service_name: The service.name of everything sent, unless OTEL_SERVICE_NAME says otherwise.
@@ -69,7 +69,7 @@ def configured(
         span_processors: More receivers of spans; for tests.
         metric_readers: More readers of metrics; for tests.
     """
-    global _tracer, _meter  # noqa: PLW0603 - see above; put back on leaving
+    global _tracer, _meter
     resource = (
         Resource.get_empty()
         .merge(
@@ -149,7 +149,7 @@ def tracer() -> trace.Tracer:
 
 
 def meter() -> Meter:
-    """Makes instruments; ask for it in a constructor, after `configured`. Names start with "verity."."""
+    """Makes instruments, named "verity.*"; ask for it in a constructor, after `configured`."""
     return _meter
 
 

@@ -3,8 +3,8 @@
 # A message may have as many bytes in either direction; files are streamed in chunks.
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 
-# Published to client developers: a client may ping every 10 s, with or without calls. The server's own
-# limit is half of that, so that a ping that travels faster than the one before is not an offence.
+# Published to client developers: a client may ping every 10 s, with or without calls. The server
+# tolerates half of that, so that a ping which travels faster than the one before is no offence.
 PING_SECONDS = 10
 _MIN_PING_SECONDS = PING_SECONDS / 2
 
@@ -18,9 +18,9 @@ def server_options(max_age_seconds: float, max_age_grace_seconds: float) -> list
     """Options of every server.
 
     Args:
-        max_age_seconds: After which a client is asked to connect anew, and so sees new pods; gRPC adds a
-            jitter of ten per cent.
-        max_age_grace_seconds: What the calls on the old connection then have; no less than the longest.
+        max_age_seconds: After which a client is asked to connect anew, and so sees new pods; gRPC
+            adds a jitter of ten per cent.
+        max_age_grace_seconds: How long the calls on the old connection may then still run.
     """
     return [
         *MESSAGE_LIMITS,
