@@ -1,0 +1,103 @@
+"""`verity documents`: what has been ingested."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from verity.v1 import retrieval_service_pb2 as pb
+from verity.v1 import retrieval_service_pb2_grpc as rpc_pb
+
+from cli import json_view, options, output, rpc, system
+from cli.ingest import SERVICE, Address
+from cli.text import plain
+
+IDEMPOTENT = ("GetDocument", "ListDocuments")
+PAGE_SIZE = 1000
+
+app = typer.Typer(no_args_is_help=True, help="See and remove what has been ingested.")
+Id = Annotated[str, typer.Argument(metavar="ID")]
+
+
+@app.command("list")
+def list_documents(
+    *,
+    address: Address = "",
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    timeout: options.Timeout = 10.0,
+    as_json: options.Json = False,
+) -> None:
+    """The current version of every document, by name."""
+    target = system.address("retrieval", address, data_dir)
+
+    async def work() -> list[pb.ListDocumentsResponse]:
+        async with rpc.reach(SERVICE, target, idempotent=IDEMPOTENT) as channel:
+            request = pb.ListDocumentsRequest(page_size=PAGE_SIZE)
+            stub = rpc_pb.RetrievalServiceStub(channel)
+            return await rpc.pages(stub.ListDocuments, request, timeout)
+
+    found = [document for page in rpc.run("documents list", work) for document in page.documents]
+    view = {"documents": [json_view.document(d) for d in found]}
+    table = Table("id", "name", "version", "type", "authority", "pages", "passages")
+    for document in found:
+        table.add_row(
+            plain(document.id),
+            plain(document.source_name),
+            str(document.version),
+            plain(document.document_type),
+            json_view.authority(document.authority).lower(),
+            str(document.page_count),
+            str(document.passage_count),
+        )
+    output.show(view, table, as_json=as_json)
+
+
+@app.command()
+def show(
+    document_id: Id,
+    *,
+    address: Address = "",
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    timeout: options.Timeout = 10.0,
+    as_json: options.Json = False,
+) -> None:
+    """All that is known of one document."""
+    target = system.address("retrieval", address, data_dir)
+
+    async def work() -> pb.GetDocumentResponse:
+        async with rpc.reach(SERVICE, target, idempotent=IDEMPOTENT) as channel:
+            request = pb.GetDocumentRequest(document_id=document_id)
+            stub = rpc_pb.RetrievalServiceStub(channel)
+            reply: pb.GetDocumentResponse = await stub.GetDocument(request, timeout=timeout)
+            return reply
+
+    view = json_view.document(rpc.run("documents show", work).document)
+    table = Table.grid(padding=(0, 2))
+    for name, value in view.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+        table.add_row(name.replace("_", " "), plain(shown))
+    output.show(view, table, as_json=as_json)
+
+
+@app.command()
+def delete(
+    document_id: Id,
+    *,
+    address: Address = "",
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    timeout: options.Timeout = 60.0,
+    as_json: options.Json = False,
+) -> None:
+    """Remove a document: its passages, its text and its original bytes, all versions."""
+    target = system.address("retrieval", address, data_dir)
+
+    async def work() -> pb.DeleteDocumentResponse:
+        async with rpc.reach(SERVICE, target) as channel:
+            request = pb.DeleteDocumentRequest(document_id=document_id)
+            stub = rpc_pb.RetrievalServiceStub(channel)
+            reply: pb.DeleteDocumentResponse = await stub.DeleteDocument(request, timeout=timeout)
+            return reply
+
+    reply = rpc.run("documents delete", work)
+    view = {"document_id": document_id, "passages_deleted": reply.passages_deleted}
+    rendered = plain(f"Removed {document_id} with its {reply.passages_deleted} passages.")
+    output.show(view, rendered, as_json=as_json)

@@ -1,0 +1,229 @@
+"""`verity ingest`: files in, one outcome each; a file that fails does not stop the others."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+from rich.console import Console, Group
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+from verity.v1 import retrieval_service_pb2 as pb
+from verity.v1 import retrieval_service_pb2_grpc as rpc_pb
+
+from cli import json_view, options, output, rpc, system
+from cli.errors import FAILED, CliError
+from cli.text import clean
+
+SERVICE = "verity.v1.RetrievalService"
+CHUNK = 256 * 1024
+# What is taken from a folder; a file that is named outright is sent whatever it is called.
+SUFFIXES = {".pdf", ".md", ".markdown", ".txt"}
+SAME_NAME = (
+    "Another file of this name was given, and this one would replace it; rename one of them."
+)
+
+Address = Annotated[
+    str,
+    typer.Option(envvar="VERITY_RETRIEVAL_ADDRESS", help="The retrieval service's HOST:PORT."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file to ingest and what is said of it."""
+
+    path: Path
+    metadata: pb.IngestMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one file ended: a result, or what was wrong with it."""
+
+    path: Path
+    result: pb.IngestDocumentResponse.Result | None
+    error: CliError | None = None
+
+    def view(self) -> dict[str, Any]:
+        if self.error:
+            return {"path": str(self.path), "error": self.error.view()}
+        assert self.result  # noqa: S101  # One of the two is there.
+        return {
+            "path": str(self.path),
+            "outcome": outcome_word(self.result),
+            "document": json_view.document(self.result.document),
+        }
+
+    def line(self) -> Text:
+        if self.error:
+            return Text.assemble(("✗ ", "red"), f"{clean(str(self.path))}: ", self.error.line())
+        assert self.result  # noqa: S101  # One of the two is there.
+        document = self.result.document
+        return Text.assemble(
+            ("✓ ", "green"),
+            clean(document.source_name),
+            (f" {outcome_word(self.result).lower()}, version {document.version}, ", "dim"),
+            (f"{document.page_count} pages, {document.passage_count} passages", "dim"),
+        )
+
+
+def ingest(
+    paths: Annotated[list[str], typer.Argument(help="Files, folders or patterns.")],
+    *,
+    document_type: Annotated[
+        str, typer.Option("--type", help="What they are, such as policy, kyc, filing.")
+    ] = "",
+    authority: Annotated[options.Authority, typer.Option()] = options.Authority.STANDARD,
+    published: Annotated[str, typer.Option(metavar="YYYY-MM-DD")] = "",
+    effective_from: Annotated[str, typer.Option(metavar="YYYY-MM-DD")] = "",
+    effective_to: Annotated[str, typer.Option(metavar="YYYY-MM-DD")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
+    content_type: Annotated[
+        str, typer.Option(help="Media type they must have; refused when the bytes deny it.")
+    ] = "",
+    address: Address = "",
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    timeout: options.Timeout = 600.0,
+    as_json: options.Json = False,
+) -> None:
+    """Ingest files. Exit code 1 when any failed; the others are in nevertheless."""
+    target = system.address("retrieval", address, data_dir)
+    common = pb.IngestMetadata(
+        document_type=document_type,
+        authority=f"AUTHORITY_{authority.name}",
+        published=published,
+        effective_from=effective_from,
+        effective_to=effective_to,
+        tags=tag or [],
+        content_type=content_type,
+    )
+    files = [File(path, common) for path in expand(paths)]
+    if not files:
+        raise CliError(f"No file there ends in {', '.join(sorted(SUFFIXES))}.", code="NOT_FOUND")
+    console = Console(stderr=True, quiet=as_json)
+    outcomes = rpc.run("ingest", lambda: ingest_all(target, files, timeout, console))
+    failed = sum(outcome.error is not None for outcome in outcomes)
+    view = {"files": [outcome.view() for outcome in outcomes], "failed": failed}
+    output.show(view, Group(*(outcome.line() for outcome in outcomes)), as_json=as_json)
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+def expand(paths: Sequence[str]) -> list[Path]:
+    """The files meant, each once, in order; one that is not there is kept, to fail by its name."""
+    return list(dict.fromkeys(file for path in paths for file in _files(Path(path))))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        found = (p for p in sorted(path.rglob("*")) if p.suffix.lower() in SUFFIXES)
+        yield from (p for p in found if p.is_file())
+    elif path.exists() or not any(c in str(path) for c in "*?["):
+        yield path
+    else:
+        # Quoted, or in a shell that leaves patterns alone.
+        root = Path(path.anchor)
+        yield from sorted(p for p in root.glob(str(path.relative_to(root))) if p.is_file())
+
+
+async def ingest_all(
+    target: str, files: Sequence[File], seconds: float, console: Console
+) -> list[Outcome]:
+    """One file after the other, with a bar for each."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[stage]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    outcomes: list[Outcome] = []
+    with Progress(*columns, console=console, transient=True) as progress:
+        for file in files:
+            task = progress.add_task(clean(file.path.name), total=None, stage="")
+            try:
+                if any(file.path.name == outcome.path.name for outcome in outcomes):
+                    raise CliError(SAME_NAME, code="ALREADY_EXISTS")  # noqa: TRY301  # One place ends a file.
+                result = await _ingest(target, file, seconds, _bar(progress, task))
+                outcomes.append(Outcome(file.path, result))
+            except CliError as error:
+                outcomes.append(Outcome(file.path, None, error))
+            progress.remove_task(task)
+    return outcomes
+
+
+async def _ingest(
+    target: str,
+    file: File,
+    seconds: float,
+    on_progress: Callable[[pb.IngestDocumentResponse.Progress], None],
+) -> pb.IngestDocumentResponse.Result:
+    broken: list[OSError] = []
+    try:
+        with file.path.open("rb") as content:
+            async with rpc.reach(SERVICE, target) as channel:
+                requests = _requests(file, content, broken)
+                call = rpc_pb.RetrievalServiceStub(channel).IngestDocument
+                return await _result(call(requests, timeout=seconds), on_progress)
+    except OSError as error:
+        raise _unreadable(error) from error
+    except asyncio.CancelledError:
+        if broken:
+            raise _unreadable(broken[0]) from broken[0]
+        raise
+
+
+async def _requests(
+    file: File, content: BinaryIO, broken: list[OSError]
+) -> AsyncIterator[pb.IngestDocumentRequest]:
+    """The metadata, then the bytes in pieces, read off the event loop."""
+    metadata = pb.IngestMetadata(source_name=file.path.name)
+    metadata.MergeFrom(file.metadata)
+    metadata.size_bytes = os.fstat(content.fileno()).st_size
+    yield pb.IngestDocumentRequest(metadata=metadata)
+    try:
+        while chunk := await asyncio.to_thread(content.read, CHUNK):
+            yield pb.IngestDocumentRequest(chunk=chunk)
+    except OSError as error:
+        # gRPC keeps what is raised here to itself and cancels the call: nothing is ingested.
+        broken.append(error)
+        raise
+
+
+async def _result(
+    replies: AsyncIterable[pb.IngestDocumentResponse],
+    on_progress: Callable[[pb.IngestDocumentResponse.Progress], None],
+) -> pb.IngestDocumentResponse.Result:
+    async for reply in replies:
+        if reply.WhichOneof("event") == "result":
+            return reply.result
+        on_progress(reply.progress)
+    raise CliError("The stream ended without a result.", code="INTERNAL")
+
+
+def _unreadable(error: OSError) -> CliError:
+    return CliError(f"It cannot be read: {error.strerror}.", code="UNREADABLE")
+
+
+def _bar(progress: Progress, task: TaskID) -> Callable[[pb.IngestDocumentResponse.Progress], None]:
+    def update(step: pb.IngestDocumentResponse.Progress) -> None:
+        stage = pb.IngestDocumentResponse.Progress.Stage.Name(step.stage)
+        done, total = step.bytes_received, 0
+        if step.passages_total:
+            done, total = step.passages_embedded, step.passages_total
+        elif step.pages_total:
+            done, total = step.pages_parsed, step.pages_total
+        stage = stage.removeprefix("STAGE_").lower()
+        progress.update(task, completed=done, total=total or None, stage=stage)
+
+    return update
+
+
+def outcome_word(result: pb.IngestDocumentResponse.Result) -> str:
+    """CREATED, REPLACED or UNCHANGED."""
+    descriptor = pb.IngestDocumentResponse.Result.Outcome.DESCRIPTOR
+    return json_view.word(descriptor, "OUTCOME_", result.outcome)

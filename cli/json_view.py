@@ -1,0 +1,221 @@
+"""Replies as JSON objects. Scripts depend on these names; a test holds them."""
+
+from typing import Any, Literal
+
+from google.protobuf.descriptor import EnumDescriptor
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+from verity.v1 import core_pb2 as core
+from verity.v1 import grounding_service_pb2 as grounding
+from verity.v1 import verification_service_pb2 as verification
+
+View = dict[str, Any]
+
+
+def word(descriptor: EnumDescriptor, prefix: str, number: int) -> str:
+    """An enum's name without its prefix; a number this build does not know stays a number."""
+    value = descriptor.values_by_number.get(number)
+    return value.name.removeprefix(prefix) if value else str(number)
+
+
+def verdict(number: int) -> str:
+    return word(core.Verdict.DESCRIPTOR, "VERDICT_", number)
+
+
+def authority(number: int) -> str:
+    return word(core.Authority.DESCRIPTOR, "AUTHORITY_", number)
+
+
+def compliance(number: int) -> str:
+    return word(core.Compliance.DESCRIPTOR, "COMPLIANCE_", number)
+
+
+def status(number: int) -> str:
+    return word(grounding.Answer.Status.DESCRIPTOR, "STATUS_", number)
+
+
+def reason_code(number: int) -> str:
+    return word(core.Reason.Code.DESCRIPTOR, "CODE_", number)
+
+
+def answer(message: grounding.Answer) -> View:
+    """What `verity ask --json` prints."""
+    figures = message.confidence
+    abstains = message.HasField("abstention")
+    has_history = message.HasField("historical_quality")
+    return {
+        "answer": message.text,
+        "status": status(message.status),
+        "statements": [statement(s) for s in message.statements],
+        "compliance": compliance(message.compliance),
+        "grounding_confidence": figures.grounding_confidence,
+        "citation_accuracy": figures.citation_accuracy,
+        "source_authority": figures.source_authority,
+        "coverage": figures.coverage,
+        "historical_quality": message.historical_quality if has_history else None,
+        "stage_timings": [stage_timing(t) for t in message.stage_timings],
+        "attempts": message.attempts,
+        "trace_id": message.trace_id,
+        "answer_id": message.id,
+        "conversation_id": message.conversation_id,
+        "question": message.question,
+        "abstention": abstention(message.abstention) if abstains else None,
+        "search": search(message.search) if message.HasField("search") else None,
+        "objections": [objection(o) for o in message.objections],
+        "memory_degraded": message.memory_degraded,
+        "generator": message.generator,
+        "verifier": message.verifier,
+        "create_time": timestamp(message.create_time) if message.HasField("create_time") else None,
+        "duration_seconds": seconds(message.duration),
+    }
+
+
+def statement(message: core.VerifiedStatement) -> View:
+    return {
+        "text": message.text,
+        "verdict": verdict(message.verdict),
+        "reasons": [reason(r) for r in message.reasons],
+        "citations": [citation(c) for c in message.citations],
+    }
+
+
+def citation(message: core.Citation) -> View:
+    """Offsets count code points of the passage's text: quote == text[start:end]."""
+    return {
+        "quote": message.quote,
+        "source_name": message.source_name,
+        "page_number": message.page_number,
+        "section_id": message.section_id,
+        "start": message.span.start,
+        "end": message.span.end,
+        "passage_id": message.passage_id,
+        "document_sha256": message.document_sha256,
+        "document_id": message.document_id,
+        "document_start": message.document_span.start,
+        "document_end": message.document_span.end,
+        "authority": authority(message.authority),
+        "match": word(core.Citation.Match.DESCRIPTOR, "MATCH_", message.match),
+    }
+
+
+def reason(message: core.Reason) -> View:
+    return {
+        "code": reason_code(message.code),
+        "message": message.message,
+        "statement_span": _span(message, "statement_span"),
+        "passage_id": message.passage_id,
+        "passage_span": _span(message, "passage_span"),
+        "citation_index": message.citation_index if message.HasField("citation_index") else None,
+        "closest_text": message.closest_text,
+    }
+
+
+def objection(message: core.Objection) -> View:
+    return {
+        "attempt": message.attempt,
+        "text": message.statement.text,
+        "verdict": verdict(message.verdict),
+        "reasons": [reason(r) for r in message.reasons],
+    }
+
+
+def abstention(message: core.Abstention) -> View:
+    return {
+        "type": word(core.Abstention.Type.DESCRIPTOR, "TYPE_", message.type),
+        "message": message.message,
+    }
+
+
+def search(message: core.SearchReport) -> View:
+    return {
+        "collection": message.collection,
+        "document_count": message.document_count,
+        "passage_count": message.passage_count,
+        "query": message.query,
+        "nearest_misses": [passage(p) for p in message.nearest_misses],
+    }
+
+
+def passage(message: core.Passage) -> View:
+    return {
+        "passage_id": message.id,
+        "document_id": message.document_id,
+        "document_sha256": message.document_sha256,
+        "source_name": message.source_name,
+        "page_number": message.page_number,
+        "section_id": message.section_id,
+        "heading_path": list(message.heading_path),
+        "text": message.text,
+        "score": message.score,
+    }
+
+
+def stage_timing(message: core.StageTiming) -> View:
+    return {
+        "stage": message.stage,
+        "attempt": message.attempt,
+        "start_seconds": seconds(message.start_offset),
+        "duration_seconds": seconds(message.duration),
+    }
+
+
+def document(message: core.Document) -> View:
+    return {
+        "document_id": message.id,
+        "source_name": message.source_name,
+        "document_type": message.document_type,
+        "authority": authority(message.authority),
+        "version": message.version,
+        "sha256": message.sha256,
+        "published": message.published or None,
+        "effective_from": message.effective_from or None,
+        "effective_to": message.effective_to or None,
+        "tags": list(message.tags),
+        "content_type": message.content_type,
+        "size_bytes": message.size_bytes,
+        "page_count": message.page_count,
+        "passage_count": message.passage_count,
+        "ingest_time": timestamp(message.ingest_time) if message.HasField("ingest_time") else None,
+        "pages_without_text": list(message.pages_without_text),
+    }
+
+
+def grounding_check(message: verification.CheckGroundingResponse) -> View:
+    """What `verity check --json` prints; start and end are in the checked text."""
+    return {
+        "support": message.support,
+        "verifier": message.verifier,
+        "claims": [
+            {
+                **statement(claim.statement),
+                "start": claim.span.start,
+                "end": claim.span.end,
+                "needs_check": claim.needs_check,
+                "support": claim.support,
+            }
+            for claim in message.claims
+        ],
+    }
+
+
+def quality(message: grounding.GetGroundingQualityResponse) -> View:
+    return {
+        "historical_quality": message.historical_quality,
+        "answer_count": message.answer_count,
+        "recent": list(message.recent),
+    }
+
+
+def seconds(duration: Duration) -> float:
+    return duration.ToNanoseconds() / 1e9
+
+
+def timestamp(moment: Timestamp) -> str:
+    return moment.ToJsonString()
+
+
+def _span(message: core.Reason, name: Literal["statement_span", "passage_span"]) -> View | None:
+    if not message.HasField(name):
+        return None
+    span = getattr(message, name)
+    return {"start": span.start, "end": span.end}

@@ -1,0 +1,157 @@
+"""What a local system is made of: which processes, where they listen, what each is told."""
+
+import socket
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from cli import redis_server
+from cli.errors import USAGE, CliError
+from cli.processes import Spec
+
+HOST = "127.0.0.1"
+# In the order in which they are drained: what calls others goes before what is called.
+SERVICES = {
+    "orchestrator": "verity.v1.GroundingService",
+    "retrieval": "verity.v1.RetrievalService",
+    "generation": "verity.v1.GenerationService",
+    "verification": "verity.v1.VerificationService",
+}
+REDIS = "redis"
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where each process listens.
+
+    Attributes:
+        grpc: Port of each service, by its name.
+        metrics: Port on which each service can be scraped, by its name.
+        redis: Port of Redis.
+    """
+
+    grpc: dict[str, int]
+    metrics: dict[str, int]
+    redis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One process of the system and where to find it."""
+
+    spec: Spec
+    address: str
+    metrics: str = ""
+
+
+def ports(first: int, redis: int, metrics: int) -> Ports:
+    """The services on `first` and the ports after it, likewise the metrics; 0: any free ones."""
+    names, count = list(SERVICES), len(SERVICES)
+    chosen = Ports(
+        grpc=dict(zip(names, _row(first, count), strict=True)),
+        metrics=dict(zip(names, _row(metrics, count), strict=True)),
+        redis=_row(redis, 1)[0],
+    )
+    wanted = [*chosen.grpc.items(), (REDIS, chosen.redis)]
+    wanted += [(f"{name} metrics", port) for name, port in chosen.metrics.items()]
+    for name, port in wanted:
+        _check_free(name, port, [other for other, taken in wanted if taken == port])
+    return chosen
+
+
+def parts(chosen: Ports, data_dir: Path, backend: str) -> list[Part]:
+    """Every process of the system, Redis last."""
+    address = {name: f"{HOST}:{port}" for name, port in chosen.grpc.items()}
+    shared = {
+        "VERITY_REDIS_URL": f"redis://{HOST}:{chosen.redis}/0",
+        "VERITY_RETRIEVAL_TARGET": address["retrieval"],
+        "VERITY_GENERATION_TARGET": address["generation"],
+        "VERITY_VERIFICATION_TARGET": address["verification"],
+        "VERITY_BACKEND": backend,
+    }
+    found = []
+    for name in SERVICES:
+        metrics = f"{HOST}:{chosen.metrics[name]}"
+        own = {
+            "VERITY_BIND": address[name],
+            "VERITY_METRICS_BIND": metrics,
+            "VERITY_DATA_DIR": str((data_dir / name).resolve()),
+        }
+        order = 0 if name == "orchestrator" else 1
+        spec = service(name, address[name], {**shared, **own}, order)
+        found.append(Part(spec, address[name], metrics))
+    return [*found, _redis(chosen.redis, data_dir)]
+
+
+def service(name: str, address: str, environment: dict[str, str], stop_order: int = 0) -> Spec:
+    """One service as a process of its own."""
+    return Spec(
+        name=name,
+        log=f"{name}.jsonl",
+        command=(sys.executable, "-m", f"services.{name}"),
+        environment=environment,
+        ready=partial(serving, address, SERVICES[name]),
+        stop_order=stop_order,
+    )
+
+
+async def serving(address: str, service_name: str) -> None:
+    """Returns when the service says SERVING."""
+    # A refused connection is tried again at once, not after gRPC's second.
+    patience = [("grpc.initial_reconnect_backoff_ms", 50), ("grpc.max_reconnect_backoff_ms", 200)]
+    async with grpc.aio.insecure_channel(address, options=patience) as channel:
+        stub: Any = health_pb2_grpc.HealthStub(channel)  # types-grpcio knows Check only.
+        replies = stub.Watch(
+            health_pb2.HealthCheckRequest(service=service_name), wait_for_ready=True
+        )
+        async for reply in replies:
+            if reply.status == health_pb2.HealthCheckResponse.SERVING:
+                return
+
+
+def free_address() -> str:
+    """Where a process that lives for one call may listen."""
+    return f"{HOST}:{_row(0, 1)[0]}"
+
+
+def _redis(port: int, data_dir: Path) -> Part:
+    directory = data_dir / REDIS
+    directory.mkdir(parents=True, exist_ok=True)
+    spec = Spec(
+        name=REDIS,
+        log="redis.log",
+        command=redis_server.command(redis_server.binary(), port, directory.resolve()),
+        ready=partial(redis_server.ready, port),
+        stop_order=2,
+    )
+    return Part(spec, f"{HOST}:{port}")
+
+
+def _row(first: int, count: int) -> list[int]:
+    if first:
+        return list(range(first, first + count))
+    holders = [socket.create_server((HOST, 0)) for _ in range(count)]
+    found = [holder.getsockname()[1] for holder in holders]
+    for holder in holders:
+        holder.close()
+    return found
+
+
+def _check_free(name: str, port: int, users: Sequence[str]) -> None:
+    flag = {"redis": "--redis-port"}.get(name, "--metrics-port" if "metrics" in name else "--port")
+    hint = f"Choose another with {flag}; 0 takes any free one."
+    if len(users) > 1:
+        message = f"Port {port} is asked for by both {users[0]} and {users[1]}."
+        raise CliError(message, hint=hint, exit_code=USAGE, code="INVALID_ARGUMENT")
+    try:
+        socket.create_server((HOST, port)).close()
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else "there is no such port"
+        message = f"Port {port} for {name} cannot be used: {why}."
+        raise CliError(message, hint=hint, code="ALREADY_EXISTS") from error

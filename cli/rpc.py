@@ -1,0 +1,59 @@
+"""Calls to the running system: one event loop, one root span, one way for a call to fail."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeVar
+
+import grpc
+
+from cli.errors import from_rpc
+from services.chassis import client, telemetry
+from services.chassis.settings import Settings
+
+T = TypeVar("T")
+
+
+def run(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Runs a command's work to its end, as the root of its trace when traces are sent anywhere."""
+
+    async def rooted() -> T:
+        with telemetry.span(f"verity {name}"):
+            return await work()
+
+    with traced():
+        return asyncio.run(rooted())
+
+
+@contextmanager
+def traced() -> Iterator[None]:
+    """Turns telemetry on when OTEL_* says where to send it; else a command is silent and fast."""
+    # What is meant for a server, a scrape port above all, is not for a command that ends at once.
+    settings = Settings(metrics_bind="", log_level="error")
+    if not (settings.otlp_endpoint or settings.otlp_traces_endpoint):
+        yield
+        return
+    with telemetry.configured("cli", settings):
+        yield
+
+
+async def pages(call: Callable[..., Any], request: Any, seconds: float) -> list[Any]:
+    """Every page of a list, in order; each call has the same time."""
+    replies = []
+    while True:
+        replies.append(await call(request, timeout=seconds))
+        request.page_token = replies[-1].next_page_token
+        if not request.page_token:
+            return replies
+
+
+@asynccontextmanager
+async def reach(
+    service: str, address: str, *, idempotent: Collection[str] = ()
+) -> AsyncIterator[grpc.aio.Channel]:
+    """A channel to a service; a call that fails on it leaves as a CliError."""
+    async with client.channel(address, service=service, idempotent=idempotent) as channel:
+        try:
+            yield channel
+        except grpc.aio.AioRpcError as error:
+            raise from_rpc(error, service.rpartition(".")[2], address) from error
