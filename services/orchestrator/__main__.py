@@ -1,0 +1,120 @@
+"""Starts the orchestrator: reads its settings, opens its memory and its channels, serves."""
+
+from contextlib import AsyncExitStack
+
+import langsmith
+from pydantic import Field, SecretStr
+from verity.v1.generation_service_pb2_grpc import GenerationServiceStub
+from verity.v1.grounding_service_pb2_grpc import add_GroundingServiceServicer_to_server
+from verity.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
+from verity.v1.verification_service_pb2_grpc import VerificationServiceStub
+
+from services.chassis import telemetry
+from services.chassis.client import channel
+from services.chassis.server import Service, run, serve
+from services.chassis.settings import Settings as ChassisSettings
+from services.orchestrator.asking import Asker, Limits
+from services.orchestrator.graph import Agents, Budgets, build
+from services.orchestrator.measures import Measures
+from services.orchestrator.redis_memory import Keeping, open_memory
+from services.orchestrator.servicer import DEADLINES, GroundingServicer
+
+
+class Settings(ChassisSettings):
+    """The orchestrator's own settings."""
+
+    tenant: str = Field("default", pattern=r"^[A-Za-z0-9_.-]{1,64}$")
+    retrieval_target: str = "127.0.0.1:50052"
+    generation_target: str = "127.0.0.1:50053"
+    verification_target: str = "127.0.0.1:50054"
+
+    # May hold a password.
+    redis_url: SecretStr = SecretStr("redis://127.0.0.1:6379/0")
+    # The most one use of the memory may take, and the pause after it failed.
+    redis_timeout_seconds: float = Field(0.5, gt=0)
+    redis_pause_seconds: float = Field(2.0, gt=0)
+    # Thirty days.
+    answer_ttl_seconds: int = Field(2_592_000, ge=1)
+    # Answers of a conversation that are listed and make its historical quality.
+    answer_log_length: int = Field(100, ge=1, le=100)
+    # Turns a new question is read with.
+    history_turns: int = Field(5, ge=1, le=20)
+
+    max_attempts: int = Field(3, ge=1, le=10)
+    # Passages the first search asks for; each wider one asks for twice as many, up to 50.
+    retrieve_limit: int = Field(8, ge=1, le=50)
+    # The most seconds a call of each stage may take; less where the caller's deadline is nearer.
+    retrieve_seconds: float = Field(10.0, gt=0)
+    generate_seconds: float = Field(45.0, gt=0)
+    verify_seconds: float = Field(20.0, gt=0)
+    score_seconds: float = Field(5.0, gt=0)
+
+
+async def main() -> None:
+    settings = Settings()
+    # Whatever LANGSMITH_* and LANGCHAIN_* say: no word of a question or an answer is sent anywhere.
+    langsmith.configure(enabled=False)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(telemetry.configured("orchestrator", settings))
+        memory = await stack.enter_async_context(
+            open_memory(
+                settings.redis_url.get_secret_value(),
+                Keeping(
+                    settings.answer_ttl_seconds, settings.history_turns, settings.answer_log_length
+                ),
+                timeout_seconds=settings.redis_timeout_seconds,
+                pause_seconds=settings.redis_pause_seconds,
+            )
+        )
+        retrieval = await stack.enter_async_context(
+            channel(
+                settings.retrieval_target,
+                service="verity.v1.RetrievalService",
+                idempotent=["Retrieve"],
+            )
+        )
+        generation = await stack.enter_async_context(
+            channel(
+                settings.generation_target,
+                service="verity.v1.GenerationService",
+                # A model that is asked again is paid again, and may answer otherwise.
+                idempotent=[],
+            )
+        )
+        verification = await stack.enter_async_context(
+            channel(
+                settings.verification_target,
+                service="verity.v1.VerificationService",
+                idempotent=["Verify", "ScoreConfidence"],
+            )
+        )
+        agents = Agents(
+            retrieval=RetrievalServiceStub(retrieval),
+            generation=GenerationServiceStub(generation),
+            verification=VerificationServiceStub(verification),
+            memory=memory,
+            budgets=Budgets(
+                retrieve=settings.retrieve_seconds,
+                generate=settings.generate_seconds,
+                verify=settings.verify_seconds,
+                score=settings.score_seconds,
+            ),
+            measures=Measures(telemetry.meter()),
+        )
+        asker = Asker(
+            build().compile(), agents, Limits(settings.max_attempts, settings.retrieve_limit)
+        )
+        await serve(
+            Service(
+                name="verity.v1.GroundingService",
+                add=add_GroundingServiceServicer_to_server,
+                servicer=GroundingServicer(asker, memory, settings.tenant),
+                deadlines=DEADLINES,
+            ),
+            settings,
+            warm_up=memory.check,
+        )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,79 @@
+"""Composes an answer from what is known: what was verified, or the reason for silence."""
+
+from collections.abc import Iterable
+from itertools import count
+
+from verity.v1 import core_pb2 as core
+from verity.v1 import grounding_service_pb2 as grounding
+
+from services.orchestrator.review import Review, released
+from services.orchestrator.state import State
+
+ABSTENTION = "Insufficient information in the provided sources."
+
+_DECIDED = (core.COMPLIANCE_COMPLIANT, core.COMPLIANCE_NON_COMPLIANT)
+
+
+def compose(state: State) -> grounding.Answer:
+    """The answer without what only its surroundings know: id, time and trace."""
+    answer = grounding.Answer(
+        conversation_id=state["conversation"],
+        question=state["question"],
+        stage_timings=state["timings"],
+        attempts=state["attempts"],
+        objections=state["objections"],
+        search=state["search"],
+        memory_degraded=state["degraded"],
+    )
+    if "draft" in state:
+        answer.generator = state["draft"].generator
+    best = state.get("best")
+    statements = released(best) if best else []
+    if best:
+        answer.verifier = best.verifier
+    if best and statements:
+        whole = len(statements) == len(best.statements)
+        answer.text = text(statements)
+        answer.statements.extend(statements)
+        answer.status = answer.STATUS_ANSWERED if whole else answer.STATUS_PARTIAL
+        answer.compliance = _compliance(best, whole=whole)
+        answer.generator = best.draft.generator
+        answer.confidence.CopyFrom(state["confidence"])
+    else:
+        answer.text = ABSTENTION
+        answer.status = answer.STATUS_ABSTAINED
+        answer.abstention.CopyFrom(_abstention(state))
+        answer.confidence.SetInParent()
+    return answer
+
+
+def text(statements: Iterable[core.VerifiedStatement]) -> str:
+    """The statements in order, each followed by its citations' numbers, which count up from 1."""
+    numbers = count(1)
+    return " ".join(
+        f"{statement.text} {''.join(f'[{next(numbers)}]' for _ in statement.citations)}"
+        for statement in statements
+    )
+
+
+def _compliance(verified: Review, *, whole: bool) -> core.Compliance:
+    """The drafter's judgement rests on its whole draft: where a part fell, nothing is decided."""
+    judged = verified.draft.compliance
+    if judged in _DECIDED and not whole:
+        return core.COMPLIANCE_UNKNOWN
+    return judged
+
+
+def _abstention(state: State) -> core.Abstention:
+    if state["objections"]:
+        drafts = "The draft was" if state["attempts"] == 1 else f"{state['attempts']} drafts were"
+        return core.Abstention(
+            type=core.Abstention.TYPE_UNVERIFIABLE,
+            message=f"{drafts} made, but nothing in it could be verified against its sources.",
+        )
+    searched = state["search"]
+    return core.Abstention(
+        type=core.Abstention.TYPE_NO_EVIDENCE,
+        message=f"Nothing in the {searched.passage_count} passages of the "
+        f"{searched.document_count} documents that were searched answers the question.",
+    )

@@ -1,0 +1,256 @@
+"""The memory in Redis 6.2 or newer, or Valkey: core commands, one script for each write."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import redis.asyncio as redis
+import structlog
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from verity.v1 import generation_service_pb2 as generation
+from verity.v1 import grounding_service_pb2 as grounding
+
+from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
+from services.orchestrator.breaker import Breaker
+from services.orchestrator.memory import Lease, conversation_digest, digest
+
+_log = structlog.get_logger()
+
+_DOWN = "The conversation memory is down; try again later."
+_UNKNOWN_CONVERSATION = "No such conversation, or it has expired."
+_FAILURES = (RedisConnectionError, RedisTimeoutError, TimeoutError)
+_ANSWERED = "answered"
+_FIELDS = ("body", "historical_quality")
+
+# Turn.answer takes no more bytes.
+_MOST_TURN_BYTES = 100_000
+
+# Everything a given answer changes, or nothing. Returns the historical quality, which only the log
+# inside the transaction knows; it is kept beside the answer's bytes.
+_REMEMBER = """
+local answer, answers, turns, quality, claim = unpack(KEYS)
+local id, body, turn, confidence, ttl, log_length, turns_length, held, answered = unpack(ARGV)
+redis.call('RPUSH', quality, confidence)
+redis.call('LTRIM', quality, -log_length, -1)
+local log = redis.call('LRANGE', quality, 0, -1)
+local sum = 0
+for _, value in ipairs(log) do sum = sum + tonumber(value) end
+local mean = string.format('%.17g', sum / #log)
+redis.call('HSET', answer, 'body', body, 'historical_quality', mean)
+redis.call('RPUSH', answers, id)
+redis.call('LTRIM', answers, -log_length, -1)
+redis.call('RPUSH', turns, turn)
+redis.call('LTRIM', turns, -turns_length, -1)
+for _, key in ipairs({answer, answers, turns, quality}) do redis.call('EXPIRE', key, ttl) end
+if claim and redis.call('GET', claim) == held then redis.call('SET', claim, answered, 'EX', ttl) end
+return mean
+"""
+
+_RELEASE = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How much is kept, and for how long."""
+
+    ttl_seconds: int
+    # Turns a new question is read with.
+    turns: int
+    # Answers and confidences of one conversation.
+    log_length: int = 100
+
+
+class RedisMemory:
+    """The `Memory` of `memory.py`.
+
+    Keys are `verity:{tenant:conversation}:...`, so a conversation is one hash slot of a cluster.
+    `answers` (ids), `turns` and `quality` are capped lists, `answer:ID` is a hash of the answer's
+    bytes and its historical quality, `claim:KEY` says who is answering under an idempotency key, or
+    which answer it got.
+
+    Args:
+        client: Connected to the store, with replies as bytes and without retries of its own.
+        keeping: How much is kept.
+        timeout_seconds: The most one operation may take.
+        pause_seconds: How long a store that failed is left alone.
+    """
+
+    def __init__(
+        self, client: redis.Redis, keeping: Keeping, *, timeout_seconds: float, pause_seconds: float
+    ) -> None:
+        self._client = client
+        self._keeping = keeping
+        self._timeout = timeout_seconds
+        self._breaker = Breaker(_DOWN, _FAILURES, pause_seconds=pause_seconds)
+        self._remember = client.register_script(_REMEMBER)
+        self._release = client.register_script(_RELEASE)
+
+    async def recall(self, tenant: str, conversation: str) -> list[generation.Turn]:
+        scope = _scope(tenant, digest(conversation))
+        async with self._operation():
+            turns = await _reply(self._client.lrange(f"{scope}:turns", 0, -1))
+        return [generation.Turn.FromString(turn) for turn in turns]
+
+    async def claim(
+        self, tenant: str, conversation: str, lease: Lease, seconds: float
+    ) -> grounding.Answer | None:
+        scope = _scope(tenant, digest(conversation))
+        key, milliseconds = f"{scope}:claim:{lease.key}", round(seconds * 1000)
+        answer = None
+        async with self._operation():
+            if await self._client.set(key, _held(lease), nx=True, px=milliseconds):
+                return None
+            claimed: bytes | None = await _reply(self._client.get(key))
+            state, fingerprint, by = (claimed or _held(lease).encode()).decode().split(":")
+            if state == _ANSWERED and fingerprint == lease.fingerprint:
+                answer = await self._read(scope, by)
+        if fingerprint != lease.fingerprint:
+            raise FailedPrecondition("The idempotency key was used for another question.")
+        if state != _ANSWERED:
+            raise Aborted("Another call is answering under this idempotency key; try again.")
+        if answer is None:
+            raise FailedPrecondition("The answer to this idempotency key is lost; use a new key.")
+        return answer
+
+    async def release(self, tenant: str, conversation: str, lease: Lease) -> None:
+        scope = _scope(tenant, digest(conversation))
+        async with self._operation():
+            await self._release(keys=[f"{scope}:claim:{lease.key}"], args=[_held(lease)])
+
+    async def remember(self, tenant: str, answer: grounding.Answer, lease: Lease | None) -> float:
+        scope = _scope(tenant, digest(answer.conversation_id))
+        lists = [f"{scope}:{name}" for name in ("answers", "turns", "quality")]
+        keys = [_record(scope, answer.id), *lists]
+        args: list[str | bytes | int] = [
+            answer.id,
+            answer.SerializeToString(),
+            _turn(answer).SerializeToString(),
+            repr(answer.confidence.grounding_confidence),
+            self._keeping.ttl_seconds,
+            self._keeping.log_length,
+            self._keeping.turns,
+        ]
+        if lease:
+            keys.append(f"{scope}:claim:{lease.key}")
+            args += [_held(lease), f"{_ANSWERED}:{lease.fingerprint}:{answer.id}"]
+        async with self._operation():
+            return float(await self._remember(keys=keys, args=args))
+
+    async def answer(self, tenant: str, answer_id: str) -> grounding.Answer:
+        conversation = conversation_digest(answer_id)
+        if conversation is not None:
+            async with self._operation():
+                answer = await self._read(_scope(tenant, conversation), answer_id)
+            if answer is not None:
+                return answer
+        raise NotFound("No such answer, or it has expired.")
+
+    async def answers(
+        self, tenant: str, conversation: str, *, limit: int, before: str
+    ) -> tuple[list[grounding.Answer], bool]:
+        scope = _scope(tenant, digest(conversation))
+        async with self._operation():
+            oldest_first = await _reply(self._client.lrange(f"{scope}:answers", 0, -1))
+            if not oldest_first:
+                raise NotFound(_UNKNOWN_CONVERSATION)
+            ids = [name.decode() for name in reversed(oldest_first)]
+            if before:
+                # What is no longer in the log is older than all that is.
+                ids = ids[ids.index(before) + 1 :] if before in ids else []
+            async with self._client.pipeline(transaction=False) as pipeline:
+                for name in ids[:limit]:
+                    pipeline.hmget(_record(scope, name), *_FIELDS)
+                records = await pipeline.execute()
+        found = [_answer(*record) for record in records if record[0] is not None]
+        return found, bool(found) and len(ids) > limit
+
+    async def quality(self, tenant: str, conversation: str) -> list[float]:
+        scope = _scope(tenant, digest(conversation))
+        async with self._operation():
+            log = await _reply(self._client.lrange(f"{scope}:quality", 0, -1))
+        if not log:
+            raise NotFound(_UNKNOWN_CONVERSATION)
+        return [float(value) for value in log]
+
+    async def check(self) -> None:
+        """Warns of a store that would drop what it was given to keep."""
+        try:
+            async with self._operation():
+                policy = (await self._client.config_get("maxmemory-policy"))["maxmemory-policy"]
+        except Unavailable:
+            _log.warning("memory_unavailable_at_start")
+        else:
+            if policy != "noeviction":
+                _log.warning("memory_may_evict", maxmemory_policy=policy, wanted="noeviction")
+
+    async def _read(self, scope: str, answer_id: str) -> grounding.Answer | None:
+        record = await _reply(self._client.hmget(_record(scope, answer_id), *_FIELDS))
+        return _answer(*record) if record[0] is not None else None
+
+    @asynccontextmanager
+    async def _operation(self) -> AsyncIterator[None]:
+        """Bounds one use of the store, and says its failures in our words."""
+        with self._breaker.guarding():
+            try:
+                async with asyncio.timeout(self._timeout):
+                    yield
+            except _FAILURES:
+                raise
+            except RedisError as error:
+                # It answers, but refuses: out of memory, read-only, no permission.
+                raise Unavailable("The conversation memory refuses the operation.") from error
+
+
+@asynccontextmanager
+async def open_memory(
+    url: str, keeping: Keeping, *, timeout_seconds: float, pause_seconds: float
+) -> AsyncIterator[RedisMemory]:
+    """A memory on the store at `url`; it need not be up yet."""
+    client = redis.from_url(
+        url,
+        socket_connect_timeout=timeout_seconds,
+        socket_timeout=timeout_seconds,
+        # A repeated script would store an answer twice; the breaker decides when to try again.
+        retry=Retry(NoBackoff(), 0),
+    )
+    async with client:
+        yield RedisMemory(
+            client, keeping, timeout_seconds=timeout_seconds, pause_seconds=pause_seconds
+        )
+
+
+def _scope(tenant: str, conversation: str) -> str:
+    return f"verity:{{{tenant}:{conversation}}}"
+
+
+def _record(scope: str, answer_id: str) -> str:
+    return f"{scope}:answer:{answer_id}"
+
+
+def _held(lease: Lease) -> str:
+    return f"held:{lease.fingerprint}:{lease.token}"
+
+
+def _turn(answer: grounding.Answer) -> generation.Turn:
+    text = answer.text.encode()[:_MOST_TURN_BYTES].decode(errors="ignore")
+    return generation.Turn(question=answer.question, answer=text)
+
+
+def _answer(body: bytes, historical_quality: bytes) -> grounding.Answer:
+    answer = grounding.Answer.FromString(body)
+    answer.historical_quality = float(historical_quality)
+    return answer
+
+
+async def _reply(pending: Awaitable[Any] | Any) -> Any:
+    """What a command answers; redis-py types its commands for both its clients at once."""
+    return await cast("Awaitable[Any]", pending)

@@ -1,0 +1,231 @@
+"""Stand-ins for the agents: each works as a servicer behind a real channel and as a stub without one."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+
+from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
+from services.orchestrator.memory import Lease, conversation_digest, digest, mean
+from verity.v1 import core_pb2 as core
+from verity.v1 import generation_service_pb2 as generation
+from verity.v1 import grounding_service_pb2 as grounding
+from verity.v1 import retrieval_service_pb2 as retrieval
+from verity.v1 import verification_service_pb2 as verification
+from verity.v1.generation_service_pb2_grpc import GenerationServiceServicer
+from verity.v1.retrieval_service_pb2_grpc import RetrievalServiceServicer
+from verity.v1.verification_service_pb2_grpc import VerificationServiceServicer
+
+RULE = "Any corporate entity with a UBO holding more than 25% equity must submit a notarized proof of funds."
+
+
+def passage(name: str = "p1", text: str = RULE) -> core.Passage:
+    return core.Passage(
+        id=name,
+        document_id=f"document-of-{name}",
+        source_name=f"{name}.pdf",
+        authority=core.AUTHORITY_HIGH,
+        document_sha256="ab" * 32,
+        text=text,
+        page_number=42,
+        span=core.Span(start=0, end=len(text)),
+    )
+
+
+def statement(text: str, quote: str = "a notarized proof of funds", source: str = "p1"):
+    citations = [core.DraftCitation(passage_id=source, quote=quote)]
+    return core.DraftStatement(text=text, citations=citations)
+
+
+def draft(*statements: core.DraftStatement, **fields) -> generation.GenerateResponse:
+    return generation.GenerateResponse(statements=statements, generator="fake/1", **fields)
+
+
+class _Agent:
+    """Remembers what it was asked; can be told to fail, or to hold every call until released."""
+
+    def __init__(self) -> None:
+        self.requests: list = []
+        self.error: Exception | None = None
+        self.held: asyncio.Event | None = None
+        self.cancelled = 0
+
+    @asynccontextmanager
+    async def asked(self, request):
+        self.requests.append(request)
+        if self.error:
+            raise self.error
+        try:
+            if self.held:
+                await self.held.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        yield
+
+
+class FakeRetrieval(_Agent, RetrievalServiceServicer):
+    """Finds the first `limit` of its passages."""
+
+    def __init__(self, *passages: core.Passage) -> None:
+        super().__init__()
+        self.passages = list(passages)
+
+    async def Retrieve(self, request, context=None, *, timeout=None):
+        async with self.asked(request):
+            found = self.passages[: request.limit]
+            report = core.SearchReport(document_count=3, passage_count=70, query=request.query)
+            return retrieval.RetrieveResponse(passages=found, report=report)
+
+
+class FakeGeneration(_Agent, GenerationServiceServicer):
+    """Hands out its drafts one after the other, the last one again and again."""
+
+    def __init__(self, *drafts: generation.GenerateResponse) -> None:
+        super().__init__()
+        self.drafts = list(drafts)
+
+    async def Generate(self, request, context=None, *, timeout=None):
+        async with self.asked(request):
+            return self.drafts[min(len(self.requests), len(self.drafts)) - 1]
+
+
+class FakeVerification(_Agent, VerificationServiceServicer):
+    """Supports what it finds verbatim; `answering` replaces its replies."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answering: Callable[[verification.VerifyRequest], verification.VerifyResponse] = honest
+        self.scored: list[verification.ScoreConfidenceRequest] = []
+
+    async def Verify(self, request, context=None, *, timeout=None):
+        async with self.asked(request):
+            return self.answering(request)
+
+    async def ScoreConfidence(self, request, context=None, *, timeout=None):
+        self.scored.append(request)
+        if self.error:
+            raise self.error
+        supported = [s for s in request.statements if s.verdict == core.VERDICT_SUPPORTED]
+        share = len(supported) / max(1, len(request.statements))
+        confidence = core.Confidence(grounding_confidence=share, coverage=share)
+        return verification.ScoreConfidenceResponse(confidence=confidence)
+
+
+def honest(request: verification.VerifyRequest) -> verification.VerifyResponse:
+    statements = [_verified(s, {p.id: p for p in request.passages}) for s in request.statements]
+    total = sum(len(s.citations) for s in request.statements)
+    located = sum(len(s.citations) for s in statements)
+    return verification.VerifyResponse(
+        statements=statements,
+        citations_total=total,
+        citations_verified=located,
+        verifier="fake-verifier/1",
+    )
+
+
+def _verified(drafted, passages) -> core.VerifiedStatement:
+    located = [
+        citation(passages[c.passage_id], c.quote)
+        for c in drafted.citations
+        if c.passage_id in passages and c.quote in passages[c.passage_id].text
+    ]
+    if located and len(located) == len(drafted.citations):
+        return core.VerifiedStatement(
+            text=drafted.text, verdict=core.VERDICT_SUPPORTED, citations=located
+        )
+    reason = core.Reason(code=core.Reason.CODE_QUOTE_NOT_FOUND, message="It is not there.")
+    return core.VerifiedStatement(
+        text=drafted.text,
+        verdict=core.VERDICT_UNSUPPORTED,
+        reasons=[reason],
+        citations=located,
+    )
+
+
+def citation(source: core.Passage, quote: str) -> core.Citation:
+    start = source.text.index(quote)
+    return core.Citation(
+        quote=quote,
+        passage_id=source.id,
+        document_id=source.document_id,
+        document_sha256=source.document_sha256,
+        source_name=source.source_name,
+        page_number=source.page_number,
+        span=core.Span(start=start, end=start + len(quote)),
+        authority=source.authority,
+    )
+
+
+class FakeMemory:
+    """The `Memory` protocol in dictionaries; `down` makes it unavailable."""
+
+    def __init__(self, turns: int = 5, log_length: int = 100) -> None:
+        self.turns, self.log_length = turns, log_length
+        self.down = False
+        self.logs: dict[tuple[str, str], list[grounding.Answer]] = {}
+        self.records: dict[tuple[str, str], grounding.Answer] = {}
+        self.claims: dict[tuple[str, str, str], tuple[Lease, str]] = {}
+
+    def _log(self, tenant: str, conversation: str) -> list[grounding.Answer]:
+        self._check()
+        return self.logs.get((tenant, digest(conversation)), [])
+
+    def _check(self) -> None:
+        if self.down:
+            raise Unavailable("down")
+
+    async def recall(self, tenant, conversation):
+        return [
+            generation.Turn(question=a.question, answer=a.text)
+            for a in self._log(tenant, conversation)[-self.turns :]
+        ]
+
+    async def claim(self, tenant, conversation, lease, seconds):
+        self._check()
+        held, answer_id = self.claims.setdefault((tenant, conversation, lease.key), (lease, ""))
+        if held is lease:
+            return None
+        if held.fingerprint != lease.fingerprint:
+            raise FailedPrecondition("other question")
+        if not answer_id:
+            raise Aborted("in flight")
+        return self.records[tenant, answer_id]
+
+    async def release(self, tenant, conversation, lease):
+        self._check()
+        if self.claims.get((tenant, conversation, lease.key)) == (lease, ""):
+            del self.claims[tenant, conversation, lease.key]
+
+    async def remember(self, tenant, answer, lease):
+        self._check()
+        stored = grounding.Answer.FromString(answer.SerializeToString())
+        log = self.logs.setdefault((tenant, digest(answer.conversation_id)), [])
+        log.append(stored)
+        del log[: -self.log_length]
+        stored.historical_quality = mean([a.confidence.grounding_confidence for a in log])
+        self.records[tenant, stored.id] = stored
+        if lease:
+            self.claims[tenant, answer.conversation_id, lease.key] = (lease, stored.id)
+        return stored.historical_quality
+
+    async def answer(self, tenant, answer_id):
+        self._check()
+        if conversation_digest(answer_id) is None or (tenant, answer_id) not in self.records:
+            raise NotFound("unknown")
+        return self.records[tenant, answer_id]
+
+    async def answers(self, tenant, conversation, *, limit, before):
+        log = self._known(tenant, conversation)[::-1]
+        ids = [a.id for a in log]
+        if before:
+            log = log[ids.index(before) + 1 :] if before in ids else []
+        return log[:limit], len(log) > limit
+
+    async def quality(self, tenant, conversation):
+        log = self._known(tenant, conversation)
+        return [a.confidence.grounding_confidence for a in log]
+
+    def _known(self, tenant, conversation):
+        if log := self._log(tenant, conversation):
+            return log
+        raise NotFound("unknown")
