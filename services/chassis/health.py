@@ -1,8 +1,8 @@
 """The standard health service, grpc.health.v1, whose watchers never hold up a shutdown.
 
 The servicer of grpcio-health-checking holds a lock while it writes to a watcher, so that one client
-which does not read blocks every change of status; and its Watch never ends, so that one watcher uses
-up the whole grace period of a stop.
+which does not read blocks every change of status; and its Watch never ends, so that one watcher
+uses up the whole grace period of a stop.
 """
 
 import asyncio

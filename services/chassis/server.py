@@ -74,9 +74,7 @@ async def serving(
         interceptors=[
             Layers([Observed(), Bounded(service.deadlines), Admitted(settings.max_in_flight)])
         ],
-        options=transport.server_options(
-            settings.max_connection_age_seconds, max(service.deadlines.values(), default=0) + 1
-        ),
+        options=transport.server_options(settings.max_connection_age_seconds),
     )
     service.add(service.servicer, server)
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
@@ -114,10 +112,9 @@ async def serve(service: Service, settings: Settings, *, warm_up: WarmUp | None 
     async with serving(service, settings, warm_up=warm_up) as running:
         stopping = asyncio.create_task(stop.wait())
         await asyncio.wait({stopping, running.warming}, return_when=asyncio.FIRST_COMPLETED)
-        if running.warming.done():
+        if not stopping.done():
             running.warming.result()
             await stopping
-        stopping.cancel()
 
 
 def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -1,9 +1,12 @@
 """What every process can be told from outside, read from the environment once, at start."""
 
+import re
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+_PASSWORD = re.compile(r"://[^/@]*@")
 
 
 class Settings(BaseSettings):
@@ -34,8 +37,8 @@ class Settings(BaseSettings):
     otlp_metrics_endpoint: str = Field("", validation_alias="OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
 
     def printable(self) -> dict[str, Any]:
-        """The effective settings, with every secret hidden."""
+        """The effective settings, with every SecretStr and every password in a URL hidden."""
         return {
-            name: "**********" if isinstance(value, SecretStr) else value
-            for name, value in self.model_dump(mode="python").items()
+            name: _PASSWORD.sub("://**********@", value) if isinstance(value, str) else value
+            for name, value in self.model_dump(mode="json").items()
         }

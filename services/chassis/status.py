@@ -30,8 +30,8 @@ STATUS: dict[type[Exception], Code] = {
     DeadlineExceeded: Code.DEADLINE_EXCEEDED,
 }
 
-# What a service further on says with these, our caller should hear too. Any other code means that we
-# should not have called it like this, which is our mistake and not our caller's.
+# What a service further on says with these, our caller should hear too. Any other code means that
+# we should not have called it like this, which is our mistake and not our caller's.
 PASSED_ON = frozenset(STATUS.values())
 
 # What is said for a status that the channel made up, whose own words name addresses and sockets.
@@ -111,7 +111,9 @@ def _passed_on(error: grpc.aio.AioRpcError) -> status_pb2.Status | None:
         said = rpc_status.from_call(error)  # type: ignore[arg-type]  # an error has what is asked of a call
     except ValueError:  # It contradicts the plain status.
         said = None
-    return said or _status(code, _CHANNEL.get(code, code.name.replace("_", " ").capitalize() + "."))
+    if said and code is error.code():
+        return said
+    return _status(code, _CHANNEL.get(code, code.name.replace("_", " ").capitalize() + "."))
 
 
 def _status(code: Code, message: str, *details: Message) -> status_pb2.Status:

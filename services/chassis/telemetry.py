@@ -112,6 +112,7 @@ def configured(
     _tracer, _meter = tracers.get_tracer(_SCOPE), meters.get_meter(_SCOPE)
     try:
         with logging.configured(service_name, settings.log_level):
+            structlog.get_logger().info("settings", **settings.printable())
             try:
                 if scrape:
                     with scrape.served(settings.metrics_bind) as address:

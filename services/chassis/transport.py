@@ -8,28 +8,28 @@ MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 PING_SECONDS = 10
 _MIN_PING_SECONDS = PING_SECONDS / 2
 
+# Longer than any deadline: a connection that is given up for its age never cuts a call short.
+_AGE_GRACE_SECONDS = 3600
+
 MESSAGE_LIMITS = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
 )
 
 
-def server_options(max_age_seconds: float, max_age_grace_seconds: float) -> list[tuple[str, int]]:
+def server_options(max_age_seconds: float) -> list[tuple[str, int]]:
     """Options of every server.
 
     Args:
         max_age_seconds: After which a client is asked to connect anew, and so sees new pods; gRPC
             adds a jitter of ten per cent.
-        max_age_grace_seconds: How long the calls on the old connection may then still run.
     """
     return [
         *MESSAGE_LIMITS,
-        (
-            "grpc.so_reuseport",
-            0,
-        ),  # A second server on the same port is a mistake, not a load balancer.
+        # A second server on the same port is a mistake, not a load balancer.
+        ("grpc.so_reuseport", 0),
         ("grpc.max_connection_age_ms", round(max_age_seconds * 1000)),
-        ("grpc.max_connection_age_grace_ms", round(max_age_grace_seconds * 1000)),
+        ("grpc.max_connection_age_grace_ms", _AGE_GRACE_SECONDS * 1000),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", round(_MIN_PING_SECONDS * 1000)),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.keepalive_time_ms", 60_000),
