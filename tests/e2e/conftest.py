@@ -1,0 +1,112 @@
+"""A whole system of real processes, started once, and what talks to it."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from tests.otlp_receiver import Receiver, receiving
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 90
+COMMAND_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class System:
+    """What `verity up --json` printed, and the commands of a user beside it."""
+
+    process: subprocess.Popen[str]
+    view: dict[str, Any]
+    data_dir: Path
+    receiver: Receiver
+
+    def address(self, service: str) -> str:
+        return self.view["services"][service]["address"]
+
+    def run(self, *arguments: str, timeout: float = COMMAND_SECONDS) -> tuple[int, dict[str, Any]]:
+        """One `verity` command with --json: its exit code and its object."""
+        done = subprocess.run(
+            [sys.executable, "-m", "cli", *arguments, "--data-dir", self.data_dir, "--json"],
+            cwd=ROOT,
+            env=environment(self.receiver),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        lines = done.stdout.splitlines()
+        assert len(lines) == 1, (done.stdout, done.stderr)
+        return done.returncode, json.loads(lines[0])
+
+    @contextlib.contextmanager
+    def channel(self, service: str) -> Iterator[grpc.Channel]:
+        with grpc.insecure_channel(self.address(service)) as opened:
+            yield opened
+
+
+def environment(receiver: Receiver, **more: str) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("VERITY_")}
+    return {
+        **own,
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": receiver.endpoint,
+        "OTEL_BSP_SCHEDULE_DELAY": "200",
+        "PYTHONUNBUFFERED": "1",
+        **more,
+    }
+
+
+@contextlib.contextmanager
+def running(data_dir: Path, receiver: Receiver, *flags: str) -> Iterator[System]:
+    """`verity up` on free ports; leaving it is a SIGTERM, after which it must end by itself."""
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "cli",
+            "up",
+            "--json",
+            "--port",
+            "0",
+            "--data-dir",
+            data_dir,
+            *flags,
+        ],
+        cwd=ROOT,
+        env=environment(receiver),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout
+        line = process.stdout.readline()
+        assert line, "verity up ended without a word"
+        yield System(process, json.loads(line), data_dir, receiver)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def receiver() -> Iterator[Receiver]:
+    with receiving() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iterator[System]:
+    """The sample corpus is in it, and the three questions have been asked once."""
+    with running(tmp_path_factory.mktemp("system"), receiver, "--samples") as started:
+        yield started
