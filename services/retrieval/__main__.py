@@ -1,0 +1,155 @@
+"""The retrieval service's process: reads settings, builds every part, serves."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import structlog
+from pydantic import Field, SecretStr, model_validator
+from verity.v1 import retrieval_service_pb2_grpc
+
+from services.chassis import cpu, settings, telemetry
+from services.chassis.errors import Unavailable
+from services.chassis.server import Service, run, serve
+from services.retrieval import reading
+from services.retrieval.batching import Batcher, Lane
+from services.retrieval.catalog import Catalog
+from services.retrieval.index import Index
+from services.retrieval.ingest import Ingestor, IsolatedReader
+from services.retrieval.isolation import Worker
+from services.retrieval.leases import Leases
+from services.retrieval.onnx import OnnxEmbedder
+from services.retrieval.originals import Originals
+from services.retrieval.qdrant_edge import open_edge_index
+from services.retrieval.qdrant_server import open_server_index
+from services.retrieval.rendering import Renderer
+from services.retrieval.search import Searcher
+from services.retrieval.servicer import RetrievalServicer
+
+_RETRY_SECONDS = 1.0
+
+
+class Settings(settings.Settings):
+    """The retrieval service's settings."""
+
+    data_dir: Path = Path("var/retrieval")
+    # Empty: the embedded engine, under data_dir.
+    qdrant_url: str = ""
+    qdrant_grpc_port: int = Field(default=6334, ge=1, le=65535)
+    qdrant_api_key: SecretStr = SecretStr("")
+    tenant: str = Field(default="default", min_length=1, max_length=100)
+    # Of the two halves of a passage's score; measured on regulations, where it was best (issue 4).
+    dense_weight: float = Field(default=0.65, ge=0, le=1)
+    default_limit: int = Field(default=8, ge=1, le=50)
+    max_file_bytes: int = Field(default=64 * 1024 * 1024, ge=1)
+    max_ingests: int = Field(default=4, ge=1)
+    ingest_seconds: float = Field(default=1800.0, gt=0)
+    parse_seconds: float = Field(default=60.0, gt=0)
+    # 0: as many as the container may use.
+    embedding_threads: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _key_is_not_sent_in_the_clear(self) -> "Settings":
+        if (
+            self.profile == "prod"
+            and self.qdrant_api_key.get_secret_value()
+            and not self.qdrant_url.startswith("https://")
+        ):
+            raise ValueError("the API key would be sent in the clear: use an https:// qdrant_url")
+        return self
+
+
+@asynccontextmanager
+async def open_index(settings: Settings) -> AsyncIterator[Index]:
+    """The index on a server when one is named, else in this process."""
+    model, dimensions = OnnxEmbedder.model, OnnxEmbedder.dimensions
+    if settings.qdrant_url:
+        async with open_server_index(
+            settings.qdrant_url,
+            api_key=settings.qdrant_api_key.get_secret_value(),
+            grpc_port=settings.qdrant_grpc_port,
+            model=model,
+            dimensions=dimensions,
+        ) as server_index:
+            yield server_index
+    else:
+        async with open_edge_index(
+            settings.data_dir / "index", model=model, dimensions=dimensions
+        ) as edge_index:
+            yield edge_index
+
+
+async def main() -> None:
+    settings = Settings()
+    with telemetry.configured("retrieval", settings):
+        async with AsyncExitStack() as stack:
+            index = await stack.enter_async_context(open_index(settings))
+            parser = await stack.enter_async_context(Worker().running())
+            painter = await stack.enter_async_context(Worker().running())
+            threads = settings.embedding_threads or cpu.threads()
+            embedder = await asyncio.to_thread(OnnxEmbedder, threads=threads)
+            batcher = await stack.enter_async_context(Batcher(embedder).running())
+            originals = Originals(settings.data_dir / "originals")
+            catalog = Catalog(index)
+            # A lease outlives any write by a margin, so that only the dead are cleaned up after.
+            lease_seconds = settings.ingest_seconds + 60
+            leases = Leases(index, catalog, originals, seconds=lease_seconds)
+            ingestor = Ingestor(
+                reader=IsolatedReader(parser, seconds=settings.parse_seconds),
+                batcher=batcher,
+                index=index,
+                catalog=catalog,
+                leases=leases,
+                originals=originals,
+                max_bytes=settings.max_file_bytes,
+                max_running=settings.max_ingests,
+            )
+            servicer = RetrievalServicer(
+                ingestor,
+                Searcher(catalog, batcher, dense_weight=settings.dense_weight),
+                catalog,
+                Renderer(catalog, originals, painter, seconds=settings.parse_seconds),
+                tenant=settings.tenant,
+                default_limit=settings.default_limit,
+            )
+
+            async def warm_up() -> None:
+                await _until_reachable(index)
+                # The embedded engine is ours alone: whoever wrote before us is dead.
+                await leases.recover(older_than=lease_seconds if settings.qdrant_url else 0.0)
+                await batcher.embed(["warm-up"], Lane.QUERY)
+                await parser.call(settings.parse_seconds, reading.warm_up)
+
+            await serve(
+                Service(
+                    name="verity.v1.RetrievalService",
+                    add=retrieval_service_pb2_grpc.add_RetrievalServiceServicer_to_server,
+                    servicer=servicer,
+                    deadlines={
+                        "IngestDocument": settings.ingest_seconds,
+                        "Retrieve": 10.0,
+                        "GetDocument": 5.0,
+                        "ListDocuments": 10.0,
+                        "DeleteDocument": 30.0,
+                        "GetPassage": 5.0,
+                        "RenderPage": 30.0,
+                    },
+                ),
+                settings,
+                warm_up=warm_up,
+            )
+
+
+async def _until_reachable(index: Index) -> None:
+    """Services start in any order: a store that is not up yet is waited for, not died of."""
+    while True:
+        try:
+            return await index.prepare()
+        except Unavailable:
+            structlog.get_logger().warning("index_unavailable", retry_seconds=_RETRY_SECONDS)
+            await asyncio.sleep(_RETRY_SECONDS)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,142 @@
+"""One worker for the embedding model: texts that wait together are encoded together."""
+
+import asyncio
+import contextvars
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from services.chassis import telemetry
+from services.chassis.errors import Overloaded, Unavailable
+from services.chassis.metrics import QueueMetrics
+from services.retrieval.embedding import Embedder, Vector
+
+
+class Lane(StrEnum):
+    """Who waits; lanes are served in this order."""
+
+    QUERY = "query"
+    INGEST = "ingest"
+
+
+@dataclass(slots=True)
+class _Waiting:
+    text: str
+    lane: Lane
+    done: asyncio.Future[Vector]
+    context: contextvars.Context = field(default_factory=contextvars.copy_context)
+    since: float = field(default_factory=time.perf_counter)
+
+
+class Batcher:
+    """Feeds an Embedder from a query lane and an ingest lane.
+
+    There is no waiting for a batch to fill: a text that finds the worker idle is encoded at once,
+    and those that come meanwhile form the next batch. A batch is bounded in texts and in
+    characters, so that a query waits for one small batch of an ingest, not for the ingest.
+
+    Args:
+        embedder: The model.
+        max_texts: The most texts in a batch.
+        max_chars: The most characters in a batch; a longer text is a batch of its own.
+        max_waiting: The most texts that may wait in a lane.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        *,
+        max_texts: int = 64,
+        max_chars: int = 2000,
+        max_waiting: int = 1024,
+    ) -> None:
+        self._embedder = embedder
+        self._max_texts = max_texts
+        self._max_chars = max_chars
+        self._max_waiting = max_waiting
+        self._lanes: dict[Lane, deque[_Waiting]] = {lane: deque() for lane in Lane}
+        self._arrived = asyncio.Event()
+        self._closing = False
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedding")
+        self._queue = QueueMetrics("embedding")
+        self._batch_size = telemetry.meter().create_histogram(
+            "verity.embedding.batch.size", unit="{text}", description="Texts encoded together."
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Batcher"]:
+        """Works inside the block; on leaving, all that waits is still encoded."""
+        worker = asyncio.create_task(self._work())
+        try:
+            yield self
+        finally:
+            self._closing = True
+            self._arrived.set()
+            await worker
+            self._thread.shutdown()
+
+    async def embed(self, texts: Sequence[str], lane: Lane) -> list[Vector]:
+        """A vector for each text. Raises Overloaded when the lane has no room for them."""
+        if self._closing:
+            raise Unavailable("The service is shutting down.")
+        waiting = self._lanes[lane]
+        if len(waiting) + len(texts) > self._max_waiting:
+            raise Overloaded("Too many texts wait to be embedded; try again.", retry_after=1.0)
+        loop = asyncio.get_running_loop()
+        mine = [_Waiting(text, lane, loop.create_future()) for text in texts]
+        with telemetry.span("embedding", **{telemetry.LANE: lane.value}):
+            for _ in mine:
+                self._queue.entered(lane)
+            waiting.extend(mine)
+            self._arrived.set()
+            try:
+                return await asyncio.gather(*(item.done for item in mine))
+            finally:
+                # If we were cancelled, or one failed, the others are not encoded for nobody.
+                for item in mine:
+                    item.done.cancel()
+
+    async def _work(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            batch = self._next_batch()
+            if not batch:
+                if self._closing:
+                    return
+                self._arrived.clear()
+                await self._arrived.wait()
+                continue
+            self._batch_size.record(len(batch))
+            texts = [item.text for item in batch]
+            try:
+                # Spans of the model belong to the trace of the batch's first text.
+                vectors = await loop.run_in_executor(
+                    self._thread, batch[0].context.run, self._embedder.encode, texts
+                )
+            except Exception as error:  # noqa: BLE001 - belongs to those who wait
+                for item in batch:
+                    if not item.done.done():
+                        item.done.set_exception(error)
+            else:
+                for item, vector in zip(batch, vectors, strict=True):
+                    if not item.done.done():
+                        item.done.set_result(vector)
+
+    def _next_batch(self) -> list[_Waiting]:
+        batch: list[_Waiting] = []
+        chars = 0
+        for lane in self._lanes.values():
+            while lane and len(batch) < self._max_texts:
+                item = lane[0]
+                if not item.done.done():
+                    if batch and chars + len(item.text) > self._max_chars:
+                        return batch
+                    batch.append(item)
+                    chars += len(item.text)
+                lane.popleft()
+                self._queue.left(time.perf_counter() - item.since, item.lane)
+        return batch

@@ -1,0 +1,178 @@
+"""Which documents there are, and which version of each a reader sees.
+
+A document's record is one point, and writing it is the one moment at which a version becomes
+visible: its passages are written before, and count for nothing until the record names their hash.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from services.chassis.errors import InvalidInput, NotFound, Violation
+from services.retrieval import payload
+from services.retrieval.index import Hit, Index, Kind, Point, SparseVector, Where
+from services.retrieval.passage import Passage, StoredDocument
+
+_SEARCH_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Narrows to documents; empty fields do not narrow."""
+
+    document_ids: tuple[str, ...] = ()
+    document_types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    min_authority: int = 0
+
+
+class Catalog:
+    """The documents and passages of every tenant, as readers see them."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    @property
+    def collection(self) -> str:
+        """Name of the collection that is searched."""
+        return self._index.collection
+
+    async def document(self, tenant: str, document_id: str) -> StoredDocument:
+        """The current version. Raises NotFound."""
+        if document := await self.find(tenant, document_id):
+            return document
+        raise NotFound("There is no document with this id.")
+
+    async def find(self, tenant: str, document_id: str) -> StoredDocument | None:
+        """The current version, if there is one."""
+        return (await self._documents(tenant, [document_id])).get(document_id)
+
+    async def with_bytes(self, tenant: str, sha256: str) -> StoredDocument | None:
+        """The document whose current version has these bytes."""
+        where = Where(tenant, Kind.DOCUMENT, any_of={"sha256": [sha256]})
+        records = await self._index.scroll(where)
+        return payload.to_document(records[0].payload) if records else None
+
+    async def page(self, tenant: str, size: int, token: str) -> tuple[list[StoredDocument], str]:
+        """Documents by source name, then id, after those before `token`; and the next token."""
+        after = _from_token(token)
+        # Stores cannot sort by text: for each page the names of all are read, and one page's rest.
+        names = await self._index.scroll(
+            Where(tenant, Kind.DOCUMENT), fields=["source_name", "document_id"]
+        )
+        keys = sorted((r.payload["source_name"], r.payload["document_id"]) for r in names)
+        rest = [key for key in keys if key > after]
+        page = rest[:size]
+        found = await self._documents(tenant, [id_ for _, id_ in page])
+        token = _to_token(page[-1]) if len(rest) > size else ""
+        return [found[id_] for _, id_ in page if id_ in found], token
+
+    async def passages(self, tenant: str, ids: Sequence[str]) -> dict[str, Passage]:
+        """The passages among `ids` that belong to a current version."""
+        records = await self._index.get(tenant, Kind.PASSAGE, ids)
+        passages = {id_: payload.to_passage(id_, record.payload) for id_, record in records.items()}
+        current = await self._documents(tenant, {p.document_id for p in passages.values()})
+        return {
+            id_: passage
+            for id_, passage in passages.items()
+            if _is_current(current, passage.document_id, passage.document_sha256)
+        }
+
+    async def passage(self, tenant: str, passage_id: str) -> Passage:
+        """One passage of a current version. Raises NotFound."""
+        found = await self.passages(tenant, [passage_id])
+        if passage_id not in found:
+            raise NotFound("There is no passage with this id; its document may have been replaced.")
+        return found[passage_id]
+
+    async def counts(self, tenant: str, narrow: Filter) -> tuple[int, int]:
+        """How many documents, and how many passages of theirs, pass the filter."""
+        where = _to_where(tenant, Kind.DOCUMENT, narrow)
+        tally = await self._index.tally(where, "passage_count")
+        return sum(tally.values()), sum(passages * n for passages, n in tally.items())
+
+    async def candidates(
+        self,
+        tenant: str,
+        narrow: Filter,
+        dense: Sequence[float],
+        sparse: SparseVector,
+        *,
+        depth: int,
+    ) -> tuple[list[Hit], list[Hit]]:
+        """The nearest passages of current versions: by cosine and by BM25, at most `depth` each."""
+        hidden: set[str] = set()
+        for _ in range(_SEARCH_ROUNDS):
+            where = _to_where(tenant, Kind.PASSAGE, narrow, hidden)
+            by_dense, by_sparse = await self._index.nearest(where, dense, sparse, limit=depth)
+            hits = (*by_dense, *by_sparse)
+            current = await self._documents(tenant, {hit.payload["document_id"] for hit in hits})
+            stale = {
+                hit.payload["sha256"]
+                for hit in hits
+                if not _is_current(current, hit.payload["document_id"], hit.payload["sha256"])
+            }
+            if not stale:
+                return by_dense, by_sparse
+            # Of a version that is being written or removed: search again as if it were not there.
+            hidden |= stale
+        # Documents change faster than they can be searched: what is left is current, maybe few.
+        return (
+            [hit for hit in by_dense if hit.payload["sha256"] not in hidden],
+            [hit for hit in by_sparse if hit.payload["sha256"] not in hidden],
+        )
+
+    async def publish(self, tenant: str, document: StoredDocument) -> None:
+        """Makes a version whose passages are written the one that readers see."""
+        await self._index.upsert([Point(document.id, payload.from_document(tenant, document))])
+
+    async def withdraw(self, tenant: str, document_id: str) -> None:
+        """Makes the document unknown to readers."""
+        where = Where(tenant, Kind.DOCUMENT, any_of={"document_id": [document_id]})
+        await self._index.delete(where)
+
+    async def _documents(self, tenant: str, ids: Collection[str]) -> dict[str, StoredDocument]:
+        if not ids:
+            return {}
+        records = await self._index.get(tenant, Kind.DOCUMENT, list(ids))
+        return {id_: payload.to_document(record.payload) for id_, record in records.items()}
+
+
+def _is_current(current: Mapping[str, StoredDocument], document_id: str, sha256: str) -> bool:
+    return document_id in current and current[document_id].sha256 == sha256
+
+
+def _to_where(tenant: str, kind: Kind, narrow: Filter, hidden: Collection[str] = ()) -> Where:
+    any_of = {
+        "document_id": narrow.document_ids,
+        "document_type": narrow.document_types,
+        "tags": narrow.tags,
+    }
+    return Where(
+        tenant,
+        kind,
+        any_of={name: values for name, values in any_of.items() if values},
+        none_of={"sha256": sorted(hidden)} if hidden else {},
+        at_least={"authority": narrow.min_authority} if narrow.min_authority else {},
+    )
+
+
+def _to_token(key: tuple[str, str]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
+
+
+def _from_token(token: str) -> tuple[str, str]:
+    if not token:
+        return ("", "")
+    try:
+        match json.loads(base64.urlsafe_b64decode(token)):
+            case [str(name), str(id_)]:
+                return (name, id_)
+    except (binascii.Error, ValueError):
+        pass
+    raise InvalidInput(
+        "This is no page token; send next_page_token of the reply before.",
+        violations=(Violation("page_token", "is not a token that this method returned"),),
+    )

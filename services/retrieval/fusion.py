@@ -1,0 +1,45 @@
+"""One ranking out of two: dense and BM25 scores, standardised per query and added by weight."""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+
+from services.retrieval.index import Hit
+
+
+def fuse(
+    dense: Sequence[Hit], sparse: Sequence[Hit], *, depth: int, dense_weight: float
+) -> list[tuple[str, float]]:
+    """Every candidate with a score from 0 to 1, best first, ties by id.
+
+    Cosines and BM25 scores have no common scale, so each list is first brought to mean 0 and
+    deviation 1 over all candidates; the weighted sum is then squeezed by the logistic function,
+    which keeps the order.
+
+    Args:
+        dense: Hits by cosine.
+        sparse: Hits by BM25.
+        depth: How many hits each search could return at most.
+        dense_weight: The share of the dense score, 0 to 1; BM25 has the rest.
+    """
+    ids = sorted({hit.id for hit in (*dense, *sparse)})
+    by_dense = _standardised(ids, dense, depth)
+    by_sparse = _standardised(ids, sparse, depth)
+    sums = [
+        (id_, dense_weight * by_dense[id_] + (1 - dense_weight) * by_sparse[id_]) for id_ in ids
+    ]
+    sums.sort(key=lambda item: -item[1])
+    return [(id_, 1 / (1 + math.exp(-total))) for id_, total in sums]
+
+
+def _standardised(ids: Sequence[str], hits: Sequence[Hit], depth: int) -> Mapping[str, float]:
+    scores = {hit.id: hit.score for hit in hits}
+    # A search that came back short found everything there is: the others have a true 0. After a
+    # full one, all that is known of the others is that they are not above its last hit.
+    missing = min(scores.values()) if len(hits) >= depth else 0.0
+    values = [scores.get(id_, missing) for id_ in ids]
+    deviation = statistics.pstdev(values) if values else 0.0
+    if deviation == 0:
+        return dict.fromkeys(ids, 0.0)
+    mean = statistics.fmean(values)
+    return {id_: (value - mean) / deviation for id_, value in zip(ids, values, strict=True)}

@@ -1,0 +1,156 @@
+"""What Verity asks of a vector store: points found by two vectors and by declared fields."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+# Raised when payloads or vectors change so that points of before cannot be read.
+SCHEMA_VERSION = 1
+
+
+class Kind(StrEnum):
+    """What a point stands for."""
+
+    DOCUMENT = "document"
+    PASSAGE = "passage"
+    LEASE = "lease"
+
+
+class FieldType(StrEnum):
+    """How a field is indexed."""
+
+    TENANT = "tenant"
+    KEYWORD = "keyword"
+    INTEGER = "integer"
+
+
+# Every field that may be filtered on or counted. Adapters index these, before the first point.
+FIELDS: Mapping[str, FieldType] = {
+    "tenant": FieldType.TENANT,
+    "kind": FieldType.KEYWORD,
+    "document_id": FieldType.KEYWORD,
+    "document_type": FieldType.KEYWORD,
+    "sha256": FieldType.KEYWORD,
+    "tags": FieldType.KEYWORD,
+    "authority": FieldType.INTEGER,
+    "passage_count": FieldType.INTEGER,
+}
+
+DENSE_VECTOR = "dense"
+SPARSE_VECTOR = "bm25"
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVector:
+    """Weights by term; indices are distinct."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.indices)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What is written; `payload` names its tenant and its kind. `id` is a UUID."""
+
+    id: str
+    payload: Mapping[str, Any]
+    dense: Sequence[float] | None = None
+    sparse: SparseVector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is read back: a point without its vectors."""
+
+    id: str
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A point found near a query; scores compare within one list only."""
+
+    id: str
+    score: float
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which points: of one tenant and one kind, and then by declared fields; all must hold.
+
+    Attributes:
+        any_of: The field has at least one of the values.
+        none_of: The field has none of the values.
+        at_least: The field is at least the number.
+    """
+
+    tenant: str
+    kind: Kind
+    any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    none_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    at_least: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, values in (*self.any_of.items(), *self.none_of.items()):
+            if FIELDS.get(name) is not FieldType.KEYWORD or isinstance(values, str) or not values:
+                raise ValueError(f"{name} is no declared keyword field, or has no list of values")
+        for name in self.at_least:
+            if FIELDS.get(name) is not FieldType.INTEGER:
+                raise ValueError(f"{name} is no declared integer field")
+
+
+class Index(Protocol):
+    """A store of points. Writes are visible to every read that starts after they returned.
+
+    All methods raise Unavailable when the store cannot be reached, and DeadlineExceeded when the
+    time of the RPC being served is used up.
+    """
+
+    @property
+    def collection(self) -> str:
+        """The collection's name, with the marks of the embedding model and of the schema."""
+        ...
+
+    async def prepare(self) -> None:
+        """Creates the collection and the fields' indexes where they are missing."""
+        ...
+
+    async def upsert(self, points: Sequence[Point], *, only_new: bool = False) -> None:
+        """Writes points whole, each at once; with `only_new`, known ids keep what they hold."""
+        ...
+
+    async def delete(self, where: Where) -> None:
+        """Removes every point that matches."""
+        ...
+
+    async def get(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, Record]:
+        """The points of that tenant and kind among `ids`; the others are left out."""
+        ...
+
+    async def nearest(
+        self, where: Where, dense: Sequence[float], sparse: SparseVector, *, limit: int
+    ) -> tuple[list[Hit], list[Hit]]:
+        """The best by cosine and the best by BM25, at most `limit` each, best first.
+
+        Inverse document frequencies are those of the tenant's passages. A hit's payload holds
+        `document_id` and `sha256` only.
+        """
+        ...
+
+    async def scroll(self, where: Where, *, fields: Sequence[str] | None = None) -> list[Record]:
+        """Every point that matches, in no order; with `fields`, only those of its payload."""
+        ...
+
+    async def tally(self, where: Where, name: str) -> dict[int, int]:
+        """How many of the matching points have each value of an integer field."""
+        ...
+
+
+def collection_name(model: str, dimensions: int) -> str:
+    """Points of different models or schemas never meet: they are in different collections."""
+    return f"verity-{model}-{dimensions}-v{SCHEMA_VERSION}"

@@ -1,0 +1,273 @@
+"""Takes a file in: bytes, passages, vectors, and at the very end a version that readers see."""
+
+import hashlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import Enum, auto
+from typing import Protocol
+
+from services.chassis import telemetry
+from services.chassis.errors import InvalidInput, Overloaded, Violation
+from services.retrieval import payload
+from services.retrieval.batching import Batcher, Lane
+from services.retrieval.catalog import Catalog
+from services.retrieval.embedding import Vector
+from services.retrieval.index import Index, Point
+from services.retrieval.isolation import Worker, WorkerDied, WorkerTimeout
+from services.retrieval.leases import Leases
+from services.retrieval.originals import Originals
+from services.retrieval.passage import Metadata, StoredDocument, cut, document_id
+from services.retrieval.reading import Reading, read
+
+# Passages that are embedded and then written together: one progress event each.
+_GROUP = 32
+
+
+class Stage(Enum):
+    """What an ingest is doing; the names are those of the contract."""
+
+    RECEIVING = auto()
+    PARSING = auto()
+    EMBEDDING = auto()
+    INDEXING = auto()
+
+
+class Outcome(Enum):
+    """How an ingest ended; the names are those of the contract."""
+
+    CREATED = auto()
+    REPLACED = auto()
+    UNCHANGED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """What the caller says of the file; `size_bytes` is 0 when it is not known beforehand."""
+
+    metadata: Metadata
+    content_type: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Work done so far; counts never go down, totals are 0 until they are known."""
+
+    stage: Stage
+    bytes_received: int
+    pages_parsed: int = 0
+    pages_total: int = 0
+    passages_embedded: int = 0
+    passages_total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How it ended, and with which document."""
+
+    outcome: Outcome
+    document: StoredDocument
+
+
+class Reader(Protocol):
+    """Reads a file's bytes. Raises InvalidInput with a reason."""
+
+    async def __call__(self, data: bytes, source_name: str, content_type: str) -> Reading: ...
+
+
+class Ingestor:
+    """Ingests files.
+
+    Args:
+        reader: Parses and cuts a file.
+        batcher: Embeds its passages.
+        index: Where passages are written.
+        catalog: Where versions become visible.
+        leases: Sees that a document has one writer, and that nothing is left over.
+        originals: Where bytes are kept.
+        max_bytes: The most a file may hold.
+        max_running: The most files that may be in the works; each is held in memory.
+        now: The time.
+    """
+
+    def __init__(
+        self,
+        *,
+        reader: Reader,
+        batcher: Batcher,
+        index: Index,
+        catalog: Catalog,
+        leases: Leases,
+        originals: Originals,
+        max_bytes: int,
+        max_running: int,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._reader = reader
+        self._batcher = batcher
+        self._index = index
+        self._catalog = catalog
+        self._leases = leases
+        self._originals = originals
+        self._max_bytes = max_bytes
+        self._max_running = max_running
+        self._running = 0
+        self._now = now
+        self._passages = telemetry.meter().create_counter(
+            "verity.ingest.passages", unit="{passage}", description="Passages made searchable."
+        )
+
+    async def ingest(
+        self, tenant: str, upload: Upload, chunks: AsyncIterator[bytes]
+    ) -> AsyncGenerator[Progress | Result, None]:
+        """Events in order of stage, the Result last. Whatever is raised, nothing has changed."""
+        _check(upload, self._max_bytes)
+        async with self._place():
+            data = bytearray()
+            digest = hashlib.sha256()
+            async for piece in chunks:
+                if len(data) + len(piece) > self._max_bytes:
+                    raise _too_large(self._max_bytes)
+                data += piece
+                digest.update(piece)
+                yield Progress(Stage.RECEIVING, len(data))
+            _check_received(upload, len(data))
+            sha256 = digest.hexdigest()
+            if known := await self._catalog.with_bytes(tenant, sha256):
+                yield Result(Outcome.UNCHANGED, known)
+                return
+            async with aclosing(self._write(tenant, upload, bytes(data), sha256)) as events:
+                async for event in events:
+                    yield event
+
+    async def delete(self, tenant: str, document_id: str) -> int:
+        """Removes a document, and returns how many passages it had. Raises NotFound."""
+        await self._catalog.document(tenant, document_id)
+        async with self._leases.writing(tenant, document_id):
+            document = await self._catalog.document(tenant, document_id)
+            await self._catalog.withdraw(tenant, document_id)
+        return document.passage_count
+
+    async def _write(
+        self, tenant: str, upload: Upload, data: bytes, sha256: str
+    ) -> AsyncGenerator[Progress | Result, None]:
+        progress = Progress(Stage.PARSING, len(data))
+        yield progress
+        reading = await self._reader(data, upload.metadata.source_name, upload.content_type)
+        if not reading.chunks:
+            raise InvalidInput(
+                "No text was found in the file; scanned pages need text recognition first.",
+                reason="NO_TEXT",
+            )
+        pages = len(reading.document.pages)
+        progress = replace(
+            progress, pages_parsed=pages, pages_total=pages, passages_total=len(reading.chunks)
+        )
+        id_ = document_id(tenant, upload.metadata.source_name)
+        async with self._leases.writing(tenant, id_):
+            before = await self._catalog.find(tenant, id_)
+            if before and before.sha256 == sha256:  # Another call was faster.
+                yield Result(Outcome.UNCHANGED, before)
+                return
+            document = StoredDocument(
+                id=id_,
+                metadata=upload.metadata,
+                version=before.version + 1 if before else 1,
+                sha256=sha256,
+                content_type=reading.document.content_type,
+                size_bytes=len(data),
+                page_count=pages,
+                passage_count=len(reading.chunks),
+                ingest_time=self._now(),
+                pages_without_text=reading.document.pages_without_text,
+                has_page_images=reading.document.has_page_images,
+            )
+            await self._originals.put(tenant, id_, sha256, data, reading.document)
+            for start in range(0, len(reading.chunks), _GROUP):
+                progress = replace(progress, stage=Stage.EMBEDDING, passages_embedded=start)
+                yield progress
+                vectors = await self._batcher.embed(
+                    reading.texts[start : start + _GROUP], Lane.INGEST
+                )
+                await self._index.upsert(_points(tenant, document, reading, start, vectors))
+            yield replace(progress, stage=Stage.INDEXING, passages_embedded=len(reading.chunks))
+            await self._catalog.publish(tenant, document)
+        self._passages.add(document.passage_count)
+        yield Result(Outcome.REPLACED if before else Outcome.CREATED, document)
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        if self._running >= self._max_running:
+            raise Overloaded(
+                f"{self._max_running} files are being ingested, which is the limit; try again.",
+                retry_after=5.0,
+            )
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+
+
+class IsolatedReader:
+    """A Reader in a process of its own, for at most `seconds` a file."""
+
+    def __init__(self, worker: Worker, *, seconds: float) -> None:
+        self._worker = worker
+        self._seconds = seconds
+
+    async def __call__(self, data: bytes, source_name: str, content_type: str) -> Reading:
+        with telemetry.span("parsing"):
+            try:
+                return await self._worker.call(self._seconds, read, data, source_name, content_type)
+            except WorkerTimeout as error:
+                raise InvalidInput(
+                    f"The file could not be read within {self._seconds:g} s.", reason="DAMAGED_FILE"
+                ) from error
+            except WorkerDied as error:
+                raise InvalidInput(
+                    "The file ended the process that read it; it may be damaged.",
+                    reason="DAMAGED_FILE",
+                ) from error
+
+
+def _points(
+    tenant: str, document: StoredDocument, reading: Reading, start: int, vectors: list[Vector]
+) -> list[Point]:
+    points = []
+    for number, vector in enumerate(vectors, start):
+        passage = cut(tenant, document, reading.document, reading.chunks[number])
+        points.append(
+            Point(passage.id, payload.from_passage(tenant, passage), vector, reading.terms[number])
+        )
+    return points
+
+
+def _check(upload: Upload, max_bytes: int) -> None:
+    if upload.size_bytes > max_bytes:
+        raise _too_large(max_bytes)
+    metadata = upload.metadata
+    # Both are ISO dates by now, which sort as text.
+    if metadata.effective_from and "" < metadata.effective_to <= metadata.effective_from:
+        raise InvalidInput(
+            "The document would cease to apply before it begins to.",
+            violations=(
+                Violation("metadata.effective_to", "must be after metadata.effective_from"),
+            ),
+        )
+
+
+def _check_received(upload: Upload, size: int) -> None:
+    if size == 0:
+        raise InvalidInput("The file is empty.", reason="EMPTY_FILE")
+    if upload.size_bytes and size != upload.size_bytes:
+        raise InvalidInput(
+            f"{upload.size_bytes} bytes were announced, and {size} came; send the file again.",
+            reason="DAMAGED_FILE",
+        )
+
+
+def _too_large(max_bytes: int) -> InvalidInput:
+    return InvalidInput(f"The file is over the limit of {max_bytes} bytes.", reason="TOO_LARGE")

@@ -1,0 +1,149 @@
+"""Who may write a document now, and how every write ends with nothing left over.
+
+A writer holds a lease on its document. Whatever becomes of the writer (done, failed, cancelled,
+killed), the lease is settled: all that the document's record does not name is removed, then the
+lease itself.
+"""
+
+import asyncio
+import contextvars
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import structlog
+
+from services.chassis.errors import Aborted
+from services.retrieval.catalog import Catalog
+from services.retrieval.index import Index, Kind, Point, Where
+from services.retrieval.originals import Originals
+
+# Leases are no customer's data: they belong to a tenant that no caller can be.
+_SYSTEM = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lease:
+    """One writer's hold on one document of one tenant, the owner."""
+
+    id: str
+    token: str
+    owner: str
+    document_id: str
+    since: float
+
+
+class Leases:
+    """Gives each document to one writer at a time, over all processes that share the index.
+
+    Args:
+        index: Where leases are kept, beside what they guard.
+        catalog: Says which version is current.
+        originals: Where bytes are kept.
+        seconds: A lease older than this is taken to be a dead writer's; longer than any write.
+        clock: Seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        catalog: Catalog,
+        originals: Originals,
+        *,
+        seconds: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._index = index
+        self._catalog = catalog
+        self._originals = originals
+        self._seconds = seconds
+        self._clock = clock
+        self._log = structlog.get_logger()
+        self._settling: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def writing(self, tenant: str, document_id: str) -> AsyncIterator[None]:
+        """Holds the document, and afterwards removes what its record does not name.
+
+        Raises Aborted when another writer holds the document.
+        """
+        lease = await self._acquire(tenant, document_id)
+        try:
+            yield
+        finally:
+            # In a task and a context of its own: neither the caller's cancellation nor its
+            # deadline, which may be why we are here, can stop the cleaning.
+            task = asyncio.create_task(self._settle_or_log(lease), context=contextvars.Context())
+            self._settling.add(task)
+            task.add_done_callback(self._settling.discard)
+            await asyncio.shield(task)
+
+    async def recover(self, *, older_than: float) -> int:
+        """Settles what dead writers left, and returns how many; 0: nobody else can be writing."""
+        records = await self._index.scroll(Where(_SYSTEM, Kind.LEASE))
+        leases = [_to_lease(record.payload["lease"]) for record in records]
+        dead = [lease for lease in leases if self._clock() - lease.since >= older_than]
+        for lease in dead:
+            await self._settle(lease)
+        return len(dead)
+
+    async def _acquire(self, tenant: str, document_id: str) -> _Lease:
+        id_ = str(uuid.uuid5(uuid.UUID(document_id), f"lease of {tenant}"))
+        for _ in range(2):
+            mine = _Lease(id_, uuid.uuid4().hex, tenant, document_id, self._clock())
+            held = await self._insert(mine)
+            if held.token == mine.token:
+                return mine
+            if self._clock() - held.since < self._seconds:
+                break
+            await self._settle(held)
+        raise Aborted("Another call is writing this document; try again when it has ended.")
+
+    async def _insert(self, lease: _Lease) -> _Lease:
+        point = Point(
+            lease.id,
+            {
+                "tenant": _SYSTEM,
+                "kind": Kind.LEASE.value,
+                "document_id": lease.document_id,
+                "lease": asdict(lease),
+            },
+        )
+        await self._index.upsert([point], only_new=True)
+        # Whoever came first is in the index, and everyone reads the same.
+        found = await self._index.get(_SYSTEM, Kind.LEASE, [lease.id])
+        if lease.id not in found:
+            raise Aborted("Another call has just written this document; try again.")
+        return _to_lease(found[lease.id].payload["lease"])
+
+    async def _settle_or_log(self, lease: _Lease) -> None:
+        try:
+            await self._settle(lease)
+        except Exception as error:  # noqa: BLE001 - the write itself is decided; recovery finds the lease.
+            self._log.warning(
+                "lease_not_settled", document_id=lease.document_id, error=type(error).__name__
+            )
+
+    async def _settle(self, lease: _Lease) -> None:
+        current = await self._catalog.find(lease.owner, lease.document_id)
+        await self._index.delete(
+            Where(
+                lease.owner,
+                Kind.PASSAGE,
+                any_of={"document_id": [lease.document_id]},
+                none_of={"sha256": [current.sha256]} if current else {},
+            )
+        )
+        await self._originals.keep_only(
+            lease.owner, lease.document_id, current.sha256 if current else None
+        )
+        await self._index.delete(
+            Where(_SYSTEM, Kind.LEASE, any_of={"document_id": [lease.document_id]})
+        )
+
+
+def _to_lease(fields: Mapping[str, Any]) -> _Lease:
+    return _Lease(**fields)

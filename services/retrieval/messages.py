@@ -1,0 +1,140 @@
+"""The contract's messages to our own types, and back."""
+
+from google.protobuf import timestamp_pb2
+from verity.v1 import core_pb2, retrieval_service_pb2
+
+from services.retrieval.catalog import Filter
+from services.retrieval.document import Box
+from services.retrieval.ingest import Outcome, Progress, Result, Stage, Upload
+from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
+from services.retrieval.search import Report
+
+_Response = retrieval_service_pb2.IngestDocumentResponse
+
+
+def to_upload(metadata: retrieval_service_pb2.IngestMetadata) -> Upload:
+    return Upload(
+        metadata=Metadata(
+            source_name=metadata.source_name,
+            document_type=metadata.document_type or "document",
+            authority=metadata.authority or core_pb2.AUTHORITY_STANDARD,
+            published=metadata.published,
+            effective_from=metadata.effective_from,
+            effective_to=metadata.effective_to,
+            tags=tuple(dict.fromkeys(metadata.tags)),
+        ),
+        content_type=metadata.content_type,
+        size_bytes=metadata.size_bytes,
+    )
+
+
+def to_filter(narrow: retrieval_service_pb2.DocumentFilter) -> Filter:
+    return Filter(
+        document_ids=tuple(narrow.document_ids),
+        document_types=tuple(narrow.document_types),
+        tags=tuple(narrow.tags),
+        min_authority=narrow.min_authority,
+    )
+
+
+def from_event(event: Progress | Result) -> retrieval_service_pb2.IngestDocumentResponse:
+    match event:
+        case Progress():
+            return _Response(
+                progress=_Response.Progress(
+                    stage=_STAGES[event.stage],
+                    bytes_received=event.bytes_received,
+                    pages_parsed=event.pages_parsed,
+                    pages_total=event.pages_total,
+                    passages_embedded=event.passages_embedded,
+                    passages_total=event.passages_total,
+                )
+            )
+        case Result():
+            return _Response(
+                result=_Response.Result(
+                    outcome=_OUTCOMES[event.outcome], document=from_document(event.document)
+                )
+            )
+
+
+def from_document(document: StoredDocument) -> core_pb2.Document:
+    time = timestamp_pb2.Timestamp()
+    time.FromDatetime(document.ingest_time)
+    metadata = document.metadata
+    return core_pb2.Document(
+        id=document.id,
+        source_name=metadata.source_name,
+        document_type=metadata.document_type,
+        authority=core_pb2.Authority.Name(metadata.authority),
+        version=document.version,
+        sha256=document.sha256,
+        published=metadata.published,
+        effective_from=metadata.effective_from,
+        effective_to=metadata.effective_to,
+        tags=metadata.tags,
+        content_type=document.content_type,
+        size_bytes=document.size_bytes,
+        page_count=document.page_count,
+        passage_count=document.passage_count,
+        ingest_time=time,
+        pages_without_text=document.pages_without_text,
+    )
+
+
+def from_passage(passage: Passage) -> core_pb2.Passage:
+    metadata = passage.metadata
+    return core_pb2.Passage(
+        id=passage.id,
+        document_id=passage.document_id,
+        source_name=metadata.source_name,
+        document_type=metadata.document_type,
+        authority=core_pb2.Authority.Name(metadata.authority),
+        version=passage.version,
+        document_sha256=passage.document_sha256,
+        text=passage.text,
+        page_number=passage.page_number,
+        section_id=passage.section_id,
+        heading_path=passage.heading_path,
+        span=core_pb2.Span(start=passage.start, end=passage.end),
+        regions=map(_from_region, passage.regions),
+        score=passage.score,
+        published=metadata.published,
+        effective_from=metadata.effective_from,
+        effective_to=metadata.effective_to,
+    )
+
+
+def from_report(report: Report) -> core_pb2.SearchReport:
+    return core_pb2.SearchReport(
+        collection=report.collection,
+        document_count=report.document_count,
+        passage_count=report.passage_count,
+        query=report.query,
+        nearest_misses=map(from_passage, report.nearest_misses),
+    )
+
+
+def from_box(box: Box) -> core_pb2.Box:
+    return core_pb2.Box(left=box.left, top=box.top, right=box.right, bottom=box.bottom)
+
+
+def _from_region(region: Region) -> core_pb2.Region:
+    return core_pb2.Region(
+        span=core_pb2.Span(start=region.start, end=region.end),
+        page_number=region.page_number,
+        box=from_box(region.box) if region.box else None,
+    )
+
+
+_STAGES = {
+    Stage.RECEIVING: _Response.Progress.STAGE_RECEIVING,
+    Stage.PARSING: _Response.Progress.STAGE_PARSING,
+    Stage.EMBEDDING: _Response.Progress.STAGE_EMBEDDING,
+    Stage.INDEXING: _Response.Progress.STAGE_INDEXING,
+}
+_OUTCOMES = {
+    Outcome.CREATED: _Response.Result.OUTCOME_CREATED,
+    Outcome.REPLACED: _Response.Result.OUTCOME_REPLACED,
+    Outcome.UNCHANGED: _Response.Result.OUTCOME_UNCHANGED,
+}

@@ -1,0 +1,124 @@
+"""What is kept of a document and of its passages, and how both are named."""
+
+import uuid
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from datetime import datetime
+
+from services.retrieval.document import Box, Chunk, ParsedDocument
+
+# The root of every id, so that ids of other systems never meet ours. Ids are stored: never change.
+_NAMESPACE = uuid.UUID("0b2bb95c-5c0e-5a37-9d3b-5a4c2ad4e7f1")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What is said of a file when it is handed in; `authority` is 1 (STANDARD) to 3 (HIGH)."""
+
+    source_name: str
+    document_type: str
+    authority: int
+    published: str = ""
+    effective_from: str = ""
+    effective_to: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """One version of an ingested file."""
+
+    id: str
+    metadata: Metadata
+    version: int
+    sha256: str
+    content_type: str
+    size_bytes: int
+    page_count: int
+    passage_count: int
+    ingest_time: datetime
+    pages_without_text: tuple[int, ...]
+    has_page_images: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One line of a passage; `start` and `end` are in the passage's text."""
+
+    start: int
+    end: int
+    page_number: int
+    box: Box | None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrievable piece of a document version, with all that a verifier needs.
+
+    Attributes:
+        start: Where the passage begins in the document's text.
+        end: One past its last code point there.
+        score: Relevance to a query, 0 to 1; 0 outside a search.
+    """
+
+    id: str
+    document_id: str
+    document_sha256: str
+    version: int
+    metadata: Metadata
+    text: str
+    page_number: int
+    section_id: str
+    heading_path: tuple[str, ...]
+    start: int
+    end: int
+    regions: tuple[Region, ...]
+    score: float = 0.0
+
+
+def document_id(tenant: str, source_name: str) -> str:
+    """The same for every version of a file."""
+    return _name("document", tenant, source_name)
+
+
+def passage_id(tenant: str, document_id: str, sha256: str, start: int, end: int) -> str:
+    """The same for the same bytes, so that writing a version twice overwrites it."""
+    return _name("passage", tenant, document_id, sha256, str(start), str(end))
+
+
+def cut(tenant: str, stored: StoredDocument, parsed: ParsedDocument, chunk: Chunk) -> Passage:
+    """The passage that a chunk of a parsed document becomes."""
+    return Passage(
+        id=passage_id(tenant, stored.id, stored.sha256, chunk.start, chunk.end),
+        document_id=stored.id,
+        document_sha256=stored.sha256,
+        version=stored.version,
+        metadata=stored.metadata,
+        text=parsed.text[chunk.start : chunk.end],
+        page_number=chunk.page_number,
+        section_id=chunk.section_id,
+        heading_path=chunk.heading_path,
+        start=chunk.start,
+        end=chunk.end,
+        regions=_regions(parsed, chunk),
+    )
+
+
+def _regions(parsed: ParsedDocument, chunk: Chunk) -> tuple[Region, ...]:
+    # Lines ascend: those of the chunk are one run.
+    first = bisect_right(parsed.lines, chunk.start, key=lambda line: line.end)
+    last = bisect_left(parsed.lines, chunk.end, key=lambda line: line.start)
+    return tuple(
+        Region(
+            start=max(line.start, chunk.start) - chunk.start,
+            end=min(line.end, chunk.end) - chunk.start,
+            page_number=line.page_number,
+            box=line.box,
+        )
+        for line in parsed.lines[first:last]
+    )
+
+
+def _name(*parts: str) -> str:
+    # Lengths go before the parts: no two lists of parts join to the same name.
+    return str(uuid.uuid5(_NAMESPACE, "".join(f"{len(part)}:{part}" for part in parts)))

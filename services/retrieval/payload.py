@@ -1,0 +1,126 @@
+"""How documents and passages are written as points' payloads, and read back whole.
+
+Every key is set here and nowhere else: nothing a caller sends can become a key.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from services.retrieval.document import Box
+from services.retrieval.index import Kind
+from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
+
+Payload = Mapping[str, Any]
+
+
+def from_document(tenant: str, document: StoredDocument) -> dict[str, Any]:
+    """The payload of a document's record."""
+    return {
+        "tenant": tenant,
+        "kind": Kind.DOCUMENT.value,
+        "document_id": document.id,
+        **_from_metadata(document.metadata),
+        "version": document.version,
+        "sha256": document.sha256,
+        "content_type": document.content_type,
+        "size_bytes": document.size_bytes,
+        "page_count": document.page_count,
+        "passage_count": document.passage_count,
+        "ingest_time": document.ingest_time.timestamp(),
+        "pages_without_text": list(document.pages_without_text),
+        "has_page_images": document.has_page_images,
+    }
+
+
+def to_document(payload: Payload) -> StoredDocument:
+    """The document whose record this is."""
+    return StoredDocument(
+        id=payload["document_id"],
+        metadata=_to_metadata(payload),
+        version=payload["version"],
+        sha256=payload["sha256"],
+        content_type=payload["content_type"],
+        size_bytes=payload["size_bytes"],
+        page_count=payload["page_count"],
+        passage_count=payload["passage_count"],
+        ingest_time=datetime.fromtimestamp(payload["ingest_time"], UTC),
+        pages_without_text=tuple(payload["pages_without_text"]),
+        has_page_images=payload["has_page_images"],
+    )
+
+
+def from_passage(tenant: str, passage: Passage) -> dict[str, Any]:
+    """The payload of a passage's point."""
+    return {
+        "tenant": tenant,
+        "kind": Kind.PASSAGE.value,
+        "document_id": passage.document_id,
+        **_from_metadata(passage.metadata),
+        "version": passage.version,
+        "sha256": passage.document_sha256,
+        "text": passage.text,
+        "page_number": passage.page_number,
+        "section_id": passage.section_id,
+        "heading_path": list(passage.heading_path),
+        "start": passage.start,
+        "end": passage.end,
+        # Flat lists: a passage has dozens of lines, and names would be most of what is stored.
+        "regions": [
+            [region.start, region.end, region.page_number, *_from_box(region.box)]
+            for region in passage.regions
+        ],
+    }
+
+
+def to_passage(id_: str, payload: Payload) -> Passage:
+    """The passage whose point this is."""
+    return Passage(
+        id=id_,
+        document_id=payload["document_id"],
+        document_sha256=payload["sha256"],
+        version=payload["version"],
+        metadata=_to_metadata(payload),
+        text=payload["text"],
+        page_number=payload["page_number"],
+        section_id=payload["section_id"],
+        heading_path=tuple(payload["heading_path"]),
+        start=payload["start"],
+        end=payload["end"],
+        regions=tuple(
+            Region(int(start), int(end), int(page), _to_box(box))
+            for start, end, page, *box in payload["regions"]
+        ),
+    )
+
+
+def _from_metadata(metadata: Metadata) -> dict[str, Any]:
+    return {
+        "source_name": metadata.source_name,
+        "document_type": metadata.document_type,
+        "authority": metadata.authority,
+        "published": metadata.published,
+        "effective_from": metadata.effective_from,
+        "effective_to": metadata.effective_to,
+        "tags": list(metadata.tags),
+    }
+
+
+def _to_metadata(payload: Payload) -> Metadata:
+    return Metadata(
+        source_name=payload["source_name"],
+        document_type=payload["document_type"],
+        authority=payload["authority"],
+        published=payload["published"],
+        effective_from=payload["effective_from"],
+        effective_to=payload["effective_to"],
+        tags=tuple(payload["tags"]),
+    )
+
+
+def _from_box(box: Box | None) -> list[float]:
+    return [] if box is None else [box.left, box.top, box.right, box.bottom]
+
+
+def _to_box(numbers: Sequence[float]) -> Box | None:
+    return Box(*numbers) if numbers else None

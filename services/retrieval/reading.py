@@ -1,0 +1,49 @@
+"""From a file's bytes to passages ready to embed; runs in a process of its own."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tokenizers import Tokenizer
+
+from services.retrieval import bm25
+from services.retrieval.chunking import chunk, passage_text_for_embedding
+from services.retrieval.document import Chunk, ParsedDocument
+from services.retrieval.index import SparseVector
+from services.retrieval.parsers import parse
+from services.retrieval.tokens import count_tokens, load_tokenizer
+
+# The embedding model reads 254; the rest is left for the headings that go before a passage.
+_PASSAGE_TOKENS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file that was read; the three tuples go together."""
+
+    document: ParsedDocument
+    chunks: tuple[Chunk, ...]
+    texts: tuple[str, ...]
+    terms: tuple[SparseVector, ...]
+
+
+def read(data: bytes, source_name: str, content_type: str) -> Reading:
+    """Parses a file and cuts it into passages. Raises InvalidInput with a reason."""
+    tokenizer = _tokenizer()
+    document = parse(data, source_name, content_type)
+    chunks = chunk(
+        document,
+        count_tokens=lambda text: count_tokens(tokenizer, text),
+        max_tokens=_PASSAGE_TOKENS,
+    )
+    texts = tuple(passage_text_for_embedding(document, piece) for piece in chunks)
+    return Reading(document, tuple(chunks), texts, tuple(map(bm25.passage_vector, texts)))
+
+
+def warm_up() -> None:
+    """Loads what the first file would wait for."""
+    _tokenizer()
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Tokenizer:
+    return load_tokenizer()

@@ -1,0 +1,46 @@
+"""Shows a page of a document that is stored, with boxes around what is asked for."""
+
+from collections.abc import Sequence
+
+from services.chassis import telemetry
+from services.chassis.errors import FailedPrecondition, OutOfRange
+from services.retrieval.catalog import Catalog
+from services.retrieval.isolation import Worker, WorkerDied, WorkerTimeout
+from services.retrieval.originals import Originals
+from services.retrieval.pages import RenderedPage, render
+
+
+class Renderer:
+    """Renders pages in a process of its own, which the parsing of a file does not keep busy."""
+
+    def __init__(
+        self, catalog: Catalog, originals: Originals, worker: Worker, *, seconds: float
+    ) -> None:
+        self._catalog = catalog
+        self._originals = originals
+        self._worker = worker
+        self._seconds = seconds
+
+    async def render(
+        self,
+        tenant: str,
+        document_id: str,
+        page_number: int,
+        highlights: Sequence[tuple[int, int]],
+        dpi: int,
+    ) -> RenderedPage:
+        """The page as an image. Raises NotFound, OutOfRange and FailedPrecondition."""
+        document = await self._catalog.document(tenant, document_id)
+        if not document.has_page_images:
+            raise FailedPrecondition("This document has no pages that could be shown.")
+        if page_number > document.page_count:
+            raise OutOfRange(f"The document has {document.page_count} pages.")
+        data = await self._originals.data(tenant, document_id, document.sha256)
+        parsed = await self._originals.parsed(tenant, document_id, document.sha256)
+        with telemetry.span("rendering"):
+            try:
+                return await self._worker.call(
+                    self._seconds, render, data, parsed, page_number, highlights, dpi=dpi
+                )
+            except (WorkerTimeout, WorkerDied) as error:
+                raise FailedPrecondition("This page cannot be shown.") from error

@@ -1,0 +1,129 @@
+"""RetrievalService: translates, calls, translates."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import grpc
+from verity.v1 import retrieval_service_pb2 as pb
+from verity.v1 import retrieval_service_pb2_grpc
+
+from services.chassis.errors import InvalidInput, Violation
+from services.retrieval import messages
+from services.retrieval.catalog import Catalog
+from services.retrieval.ingest import Ingestor
+from services.retrieval.rendering import Renderer
+from services.retrieval.search import Searcher
+
+Context = grpc.aio.ServicerContext[Any, Any]
+Requests = AsyncIterator[pb.IngestDocumentRequest]
+
+_PAGE_SIZE = 100
+_DPI = 144
+
+
+class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
+    """The RPCs of one tenant.
+
+    Args:
+        tenant: Whose documents these are, until callers have an identity.
+        default_limit: Passages that Retrieve returns when the caller does not say.
+    """
+
+    def __init__(
+        self,
+        ingestor: Ingestor,
+        searcher: Searcher,
+        catalog: Catalog,
+        renderer: Renderer,
+        *,
+        tenant: str,
+        default_limit: int,
+    ) -> None:
+        self._ingestor = ingestor
+        self._searcher = searcher
+        self._catalog = catalog
+        self._renderer = renderer
+        self._tenant = tenant
+        self._default_limit = default_limit
+
+    async def IngestDocument(
+        self, request_iterator: Requests, _context: Context
+    ) -> AsyncIterator[pb.IngestDocumentResponse]:
+        upload = messages.to_upload(await _metadata(request_iterator))
+        events = self._ingestor.ingest(self._tenant, upload, _chunks(request_iterator))
+        async with aclosing(events):
+            async for event in events:
+                yield messages.from_event(event)
+
+    async def Retrieve(self, request: pb.RetrieveRequest, _context: Context) -> pb.RetrieveResponse:
+        passages, report = await self._searcher.search(
+            self._tenant,
+            request.query,
+            messages.to_filter(request.filter),
+            request.limit or self._default_limit,
+        )
+        return pb.RetrieveResponse(
+            passages=map(messages.from_passage, passages), report=messages.from_report(report)
+        )
+
+    async def GetDocument(
+        self, request: pb.GetDocumentRequest, _context: Context
+    ) -> pb.GetDocumentResponse:
+        document = await self._catalog.document(self._tenant, request.document_id)
+        return pb.GetDocumentResponse(document=messages.from_document(document))
+
+    async def ListDocuments(
+        self, request: pb.ListDocumentsRequest, _context: Context
+    ) -> pb.ListDocumentsResponse:
+        documents, token = await self._catalog.page(
+            self._tenant, request.page_size or _PAGE_SIZE, request.page_token
+        )
+        return pb.ListDocumentsResponse(
+            documents=map(messages.from_document, documents), next_page_token=token
+        )
+
+    async def DeleteDocument(
+        self, request: pb.DeleteDocumentRequest, _context: Context
+    ) -> pb.DeleteDocumentResponse:
+        passages = await self._ingestor.delete(self._tenant, request.document_id)
+        return pb.DeleteDocumentResponse(passages_deleted=passages)
+
+    async def GetPassage(
+        self, request: pb.GetPassageRequest, _context: Context
+    ) -> pb.GetPassageResponse:
+        passage = await self._catalog.passage(self._tenant, request.passage_id)
+        return pb.GetPassageResponse(passage=messages.from_passage(passage))
+
+    async def RenderPage(
+        self, request: pb.RenderPageRequest, _context: Context
+    ) -> pb.RenderPageResponse:
+        page = await self._renderer.render(
+            self._tenant,
+            request.document_id,
+            request.page_number,
+            [(span.start, span.end) for span in request.highlights],
+            request.dpi or _DPI,
+        )
+        return messages.from_page(page)
+
+
+async def _metadata(requests: Requests) -> pb.IngestMetadata:
+    async for request in requests:
+        if request.HasField("metadata"):
+            return request.metadata
+        break
+    raise InvalidInput(
+        "The first request must carry the metadata.",
+        violations=(Violation("metadata", "must be set in the first request"),),
+    )
+
+
+async def _chunks(requests: Requests) -> AsyncIterator[bytes]:
+    async for request in requests:
+        if request.HasField("metadata"):
+            raise InvalidInput(
+                "Only the first request may carry metadata.",
+                violations=(Violation("metadata", "must be set in the first request only"),),
+            )
+        yield request.chunk
