@@ -20,7 +20,6 @@ _HINTS = {
     grpc.StatusCode.UNAVAILABLE: "If it is not running, start it with `verity up`.",
     grpc.StatusCode.DEADLINE_EXCEEDED: "Allow more time with --timeout.",
     grpc.StatusCode.RESOURCE_EXHAUSTED: "Try again in a moment.",
-    grpc.StatusCode.INTERNAL: "Its log under the data directory says more.",
     grpc.StatusCode.UNIMPLEMENTED: "The running system is of another version than this command.",
 }
 
@@ -93,9 +92,11 @@ class CliError(Exception):
 def from_rpc(error: grpc.aio.AioRpcError, service: str, address: str) -> CliError:
     """What a failed call means to the one who typed the command."""
     code = error.code()
-    violations, reason = _details(error)
+    violations, reason, error_id = _details(error)
     message = error.details() or f"{service} answered {code.name} without saying why."
     hint = _HINTS.get(code, "")
+    if error_id:
+        hint = f"The service's log, under the data directory, has it as {error_id}."
     if "failed to connect" in message.lower():
         message = f"Nothing answers for {service} at {address}."
     elif code is grpc.StatusCode.DEADLINE_EXCEEDED:
@@ -103,19 +104,19 @@ def from_rpc(error: grpc.aio.AioRpcError, service: str, address: str) -> CliErro
     return CliError(message, code=code.name, hint=hint, violations=violations, reason=reason)
 
 
-def _details(error: grpc.aio.AioRpcError) -> tuple[list[Violation], str]:
-    """Field violations and reason from google.rpc.Status; nothing when there is none to read."""
+def _details(error: grpc.aio.AioRpcError) -> tuple[list[Violation], str, str]:
+    """Violations, reason and error id from google.rpc.Status; nothing where there is none."""
     violations: list[Violation] = []
-    reason = ""
+    reason = error_id = ""
     try:
         # types-grpcio-status asks for a call; an error has all that is read of one.
         status = rpc_status.from_call(cast(grpc.Call, error))
     except ValueError:
-        return violations, reason
+        return violations, reason, error_id
     for detail in status.details if status else ():
         bad, info = error_details_pb2.BadRequest(), error_details_pb2.ErrorInfo()
         if detail.Unpack(bad):
             violations += [Violation(v.field, v.description) for v in bad.field_violations]
         elif detail.Unpack(info):
-            reason = info.reason
-    return violations, reason
+            reason, error_id = info.reason, info.metadata.get("error_id", "")
+    return violations, reason, error_id

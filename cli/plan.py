@@ -1,5 +1,6 @@
 """What a local system is made of: which processes, where they listen, what each is told."""
 
+import os
 import socket
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from cli.errors import USAGE, CliError
 from cli.processes import Spec
 
 HOST = "127.0.0.1"
+LAST_PORT = 65535
 # In the order in which they are drained: what calls others goes before what is called.
 SERVICES = {
     "orchestrator": "verity.v1.GroundingService",
@@ -149,9 +151,11 @@ def _check_free(name: str, port: int, users: Sequence[str]) -> None:
     if len(users) > 1:
         message = f"Port {port} is asked for by both {users[0]} and {users[1]}."
         raise CliError(message, hint=hint, exit_code=USAGE, code="INVALID_ARGUMENT")
+    if port > LAST_PORT:
+        message = f"Port {port} for {name} is past the last one, {LAST_PORT}."
+        raise CliError(message, hint=hint, exit_code=USAGE, code="INVALID_ARGUMENT")
     try:
         socket.create_server((HOST, port)).close()
-    except (OSError, OverflowError) as error:
-        why = error.strerror if isinstance(error, OSError) else "there is no such port"
-        message = f"Port {port} for {name} cannot be used: {why}."
+    except OSError as error:
+        message = f"Port {port} for {name} cannot be used: {os.strerror(error.errno or 0)}."
         raise CliError(message, hint=hint, code="ALREADY_EXISTS") from error

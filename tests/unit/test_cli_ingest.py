@@ -1,0 +1,63 @@
+"""Which files are meant by what the user typed."""
+
+from pathlib import Path
+
+import pytest
+
+from cli import samples
+from cli.errors import CliError
+from cli.ingest import expand
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name in ("b.pdf", "a.MD", "sub/c.txt", "image.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(*paths: str) -> list[str]:
+    return [str(path) for path in expand(paths)]
+
+
+def test_a_folder_gives_its_documents_at_any_depth_in_order(folder):
+    assert names(".") == ["a.MD", "b.pdf", "sub/c.txt"]
+
+
+def test_a_file_that_is_named_is_taken_whatever_it_is_called(folder):
+    assert names("image.png") == ["image.png"]
+
+
+def test_a_pattern_the_shell_left_alone_is_matched(folder):
+    assert names("*.pdf", str(folder / "sub" / "*")) == ["b.pdf", str(folder / "sub" / "c.txt")]
+
+
+def test_a_name_with_brackets_is_a_file_before_it_is_a_pattern(folder):
+    Path("report[1].md").write_text("x")
+    assert names("report[1].md") == ["report[1].md"]
+
+
+def test_each_file_is_taken_once(folder):
+    assert names("b.pdf", "*.pdf", "b.pdf") == ["b.pdf"]
+
+
+def test_a_file_that_is_not_there_is_kept_to_fail_by_its_name(folder):
+    assert names("missing.pdf", "b.pdf") == ["missing.pdf", "b.pdf"]
+
+
+def test_the_sample_corpus_is_read_with_what_is_said_of_each_document():
+    files = {file.path.name: file.metadata for file in samples.files()}
+    policy = files["Global_AML_Policy_2026.pdf"]
+    assert policy.document_type == "policy"
+    assert policy.authority == 3
+    assert policy.effective_from == "2026-01-01"
+    assert policy.effective_to == ""
+    assert "aml" in policy.tags
+    assert all(file.path.is_file() for file in samples.files())
+
+
+def test_a_missing_sample_corpus_is_an_error_that_names_it(tmp_path):
+    with pytest.raises(CliError, match=r"corpus\.yaml cannot be read: No such file"):
+        samples.files(tmp_path / "corpus.yaml")

@@ -1,0 +1,141 @@
+"""What a reader sees of an answer."""
+
+import io
+
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from rich.console import Console
+from verity.v1 import core_pb2 as core
+from verity.v1 import grounding_service_pb2 as grounding
+
+from cli import render
+
+
+def printed(rendered) -> str:
+    console = Console(file=io.StringIO(), width=120)
+    console.print(rendered)
+    return console.file.getvalue()
+
+
+def citation(quote: str, page: int) -> core.Citation:
+    return core.Citation(
+        quote=quote, source_name="policy.pdf", page_number=page, section_id="4.2", authority=3
+    )
+
+
+def answered(**fields) -> grounding.Answer:
+    statements = [
+        core.VerifiedStatement(text="It must be escalated.", citations=[citation("escalate", 55)]),
+        core.VerifiedStatement(
+            text="Proof is notarized.", citations=[citation("proof", 42), citation("notary", 43)]
+        ),
+    ]
+    return grounding.Answer(
+        status=grounding.Answer.STATUS_ANSWERED, statements=statements, **fields
+    )
+
+
+def test_citations_are_numbered_through_the_answer_and_listed_with_quote_source_page_and_section():
+    output = printed(render.answer(answered()))
+    assert "It must be escalated. [1] Proof is notarized. [2][3]" in output
+    for number, quote, page in ((1, "escalate", 55), (2, "proof", 42), (3, "notary", 43)):
+        assert f"[{number}] “{quote}”" in output
+        assert f"policy.pdf, page {page}, section 4.2, high authority" in output
+
+
+@pytest.mark.parametrize(
+    ("value", "word", "colour"),
+    [
+        (1.0, "high", "green"),
+        (0.8, "high", "green"),
+        (0.79999, "fair", "yellow"),
+        (0.6, "fair", "yellow"),
+        (0.59999, "low", "red"),
+        (0.0, "low", "red"),
+    ],
+)
+def test_confidence_is_told_in_colour_and_in_words(value, word, colour):
+    told = render.confidence(value)
+    assert told.plain.endswith(word)
+    assert told.style == colour
+
+
+def test_compliance_is_told_when_the_question_was_one_of_compliance():
+    assert "non-compliant" in printed(
+        render.answer(answered(compliance=core.COMPLIANCE_NON_COMPLIANT))
+    )
+    assert "compliance" not in printed(render.answer(answered()))
+
+
+def test_a_partial_answer_says_that_something_was_left_out():
+    answer = answered()
+    answer.status = grounding.Answer.STATUS_PARTIAL
+    assert "could not be verified and were left out" in printed(render.answer(answer))
+
+
+def test_a_degraded_memory_is_said():
+    assert "memory is down" in printed(render.answer(answered(memory_degraded=True)))
+
+
+def test_an_abstention_says_what_was_searched_and_what_came_near():
+    miss = core.Passage(source_name="tax.pdf", page_number=7, text="word " * 100, score=0.31)
+    search = core.SearchReport(
+        collection="verity-minilm",
+        document_count=6,
+        passage_count=300,
+        query="late filing",
+        nearest_misses=[miss],
+    )
+    abstention = core.Abstention(type=core.Abstention.TYPE_NO_EVIDENCE, message="Nothing answers.")
+    output = printed(
+        render.answer(
+            grounding.Answer(text="Insufficient information.", abstention=abstention, search=search)
+        )
+    )
+    assert "Insufficient information." in output
+    assert "NO_EVIDENCE: Nothing answers." in output
+    assert "Searched 6 documents (300 passages) of verity-minilm for “late filing”." in output
+    assert "tax.pdf, page 7 (0.31): word" in output
+    assert "…" in output
+
+
+def test_a_rejected_draft_is_shown_with_its_reason_and_the_nearest_real_words():
+    objection = core.Objection(
+        attempt=1,
+        statement=core.DraftStatement(text="Revenue was 2.5 billion."),
+        verdict=core.VERDICT_UNSUPPORTED,
+        reasons=[
+            core.Reason(
+                code=core.Reason.CODE_NUMBER_MISMATCH,
+                message="2.5 is not 2.45.",
+                closest_text="2.45",
+            )
+        ],
+    )
+    output = printed(render.answer(answered(objections=[objection])))
+    assert "attempt 1, UNSUPPORTED: Revenue was 2.5 billion." in output
+    assert "NUMBER_MISMATCH: 2.5 is not 2.45." in output
+    assert "closest: “2.45”" in output
+
+
+def test_the_waterfall_shows_each_stage_where_it_ran():
+    def timing(stage: str, start: int, length: int) -> core.StageTiming:
+        return core.StageTiming(
+            stage=stage,
+            attempt=1,
+            start_offset=Duration(nanos=start * 1_000_000),
+            duration=Duration(nanos=length * 1_000_000),
+        )
+
+    timings = [timing("retrieve", 0, 50), timing("generate", 50, 49), timing("verify", 99, 1)]
+    rows = printed(render.waterfall(timings)).splitlines()
+    bars = [row.index("█") for row in rows[:3]]
+    assert bars[0] < bars[1] < bars[2]
+    assert rows[0].count("█") == 20
+    assert rows[2].count("█") == 1
+    assert rows[0].rstrip().endswith("50.0 ms")
+    assert rows[3].rstrip().endswith("total  100.0 ms")
+
+
+def test_a_waterfall_without_any_time_is_still_drawn():
+    assert "0.0 ms" in printed(render.waterfall([core.StageTiming(stage="recall", attempt=1)]))
