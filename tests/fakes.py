@@ -1,11 +1,9 @@
-"""Stand-ins for the agents: each works as a servicer behind a real channel and as a stub without one."""
+"""Stand-ins for the agents: servicers behind a real channel, or stubs without one."""
 
 import asyncio
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 
-from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
-from services.orchestrator.memory import Lease, conversation_digest, digest, mean
 from verity.v1 import core_pb2 as core
 from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import grounding_service_pb2 as grounding
@@ -15,7 +13,10 @@ from verity.v1.generation_service_pb2_grpc import GenerationServiceServicer
 from verity.v1.retrieval_service_pb2_grpc import RetrievalServiceServicer
 from verity.v1.verification_service_pb2_grpc import VerificationServiceServicer
 
-RULE = "Any corporate entity with a UBO holding more than 25% equity must submit a notarized proof of funds."
+from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
+from services.orchestrator.memory import Lease, conversation_digest, digest, mean
+
+RULE = "Any corporate entity with a UBO above 25% equity must submit a notarized proof of funds."
 
 
 def passage(name: str = "p1", text: str = RULE) -> core.Passage:
@@ -46,19 +47,26 @@ class _Agent:
     def __init__(self) -> None:
         self.requests: list = []
         self.error: Exception | None = None
+        self.asked_once = asyncio.Event()
         self.held: asyncio.Event | None = None
-        self.cancelled = 0
+        self.cancelled = asyncio.Event()
+
+    def hold(self) -> asyncio.Event:
+        """Every call waits from now on until the event is set."""
+        self.held = asyncio.Event()
+        return self.held
 
     @asynccontextmanager
     async def asked(self, request):
         self.requests.append(request)
+        self.asked_once.set()
         if self.error:
             raise self.error
         try:
             if self.held:
                 await self.held.wait()
         except asyncio.CancelledError:
-            self.cancelled += 1
+            self.cancelled.set()
             raise
         yield
 
@@ -70,7 +78,7 @@ class FakeRetrieval(_Agent, RetrievalServiceServicer):
         super().__init__()
         self.passages = list(passages)
 
-    async def Retrieve(self, request, context=None, *, timeout=None):
+    async def Retrieve(self, request, context=None, **call):
         async with self.asked(request):
             found = self.passages[: request.limit]
             report = core.SearchReport(document_count=3, passage_count=70, query=request.query)
@@ -84,7 +92,7 @@ class FakeGeneration(_Agent, GenerationServiceServicer):
         super().__init__()
         self.drafts = list(drafts)
 
-    async def Generate(self, request, context=None, *, timeout=None):
+    async def Generate(self, request, context=None, **call):
         async with self.asked(request):
             return self.drafts[min(len(self.requests), len(self.drafts)) - 1]
 
@@ -97,11 +105,11 @@ class FakeVerification(_Agent, VerificationServiceServicer):
         self.answering: Callable[[verification.VerifyRequest], verification.VerifyResponse] = honest
         self.scored: list[verification.ScoreConfidenceRequest] = []
 
-    async def Verify(self, request, context=None, *, timeout=None):
+    async def Verify(self, request, context=None, **call):
         async with self.asked(request):
             return self.answering(request)
 
-    async def ScoreConfidence(self, request, context=None, *, timeout=None):
+    async def ScoreConfidence(self, request, context=None, **call):
         self.scored.append(request)
         if self.error:
             raise self.error

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any, cast
 
 from langgraph.graph.state import CompiledStateGraph
 from verity.v1 import grounding_service_pb2 as grounding
@@ -103,17 +104,19 @@ class Asker:
                 await self._release(tenant, conversation, lease)
 
     async def _run(self, state: State) -> AsyncGenerator[Event, None]:
-        events = self._graph.astream(
+        run = self._graph.astream(
             state,
             {"recursion_limit": routes.recursion_limit(state["max_attempts"])},
             context=self._agents,
             stream_mode=["custom", "updates"],
         )
-        async for mode, chunk in events:
-            if mode == "custom":
-                yield chunk
-            elif "remember" in chunk:
-                yield Event(answer=chunk["remember"]["answer"])
+        # LangGraph types it as an iterator of it knows not what; it is a generator of pairs.
+        async with aclosing(cast("AsyncGenerator[tuple[str, Any], None]", run)) as chunks:
+            async for mode, chunk in chunks:
+                if mode == "custom":
+                    yield chunk
+                elif "remember" in chunk:
+                    yield Event(answer=chunk["remember"]["answer"])
 
     async def _release(self, tenant: str, conversation: str, lease: Lease) -> None:
         try:

@@ -40,7 +40,7 @@ class Measures:
         for statement in review.statements:
             self._verdicts.add(1, {"verdict": core.Verdict.Name(statement.verdict)})
             for reason in statement.reasons:
-                self._reasons.add(1, {"code": core.Reason.Code.Name(reason.code)})
+                self._reasons.add(1, {"code": _code(reason)})
 
     def answered(self, answer: grounding.Answer) -> None:
         self._answers.add(1, {"status": grounding.Answer.Status.Name(answer.status)})
@@ -50,3 +50,9 @@ class Measures:
             self._abstentions.add(1, {"type": kind})
         if answer.memory_degraded:
             self._degraded.add(1)
+
+
+def _code(reason: core.Reason) -> str:
+    """A newer verifier may give reasons that this build has no name for."""
+    known = reason.code in core.Reason.Code.values()
+    return core.Reason.Code.Name(reason.code) if known else str(reason.code)

@@ -7,6 +7,12 @@ from verity.v1 import core_pb2 as core
 from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import verification_service_pb2 as verification
 
+_FAILURES = (
+    core.VERDICT_CONTRADICTED,
+    core.VERDICT_UNSUPPORTED,
+    core.VERDICT_UNCITED,
+    core.VERDICT_UNCHECKED,
+)
 _CHECK_FAILED = "The reply of the verification does not fit what was to be verified."
 
 
@@ -68,7 +74,7 @@ def _fits(
     if verified.text != drafted.text:
         return False
     if verified.verdict != core.VERDICT_SUPPORTED:
-        return verified.verdict != core.VERDICT_UNSPECIFIED
+        return verified.verdict in _FAILURES
     return (
         not verified.reasons
         and len(verified.citations) > 0

@@ -1,0 +1,226 @@
+"""What every memory must do, on the fake that other tests use and on a real store."""
+
+import asyncio
+import uuid
+
+import pytest
+from verity.v1 import core_pb2 as core
+from verity.v1 import grounding_service_pb2 as grounding
+
+from services.chassis.errors import Aborted, FailedPrecondition, NotFound
+from services.orchestrator.memory import Lease, new_answer_id
+from services.orchestrator.redis_memory import Keeping, open_memory
+from tests.fakes import FakeMemory
+from tests.stores import Store
+
+T, C = "tenant", "conversation"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    with Store(tmp_path_factory.mktemp("s")) as running:
+        yield running
+
+
+@pytest.fixture(params=["fake", "redis"])
+async def memory(request):
+    if request.param == "fake":
+        yield FakeMemory(turns=3, log_length=5)
+        return
+    store = request.getfixturevalue("store")
+    with store.client() as client:
+        client.flushall()
+    keeping = Keeping(ttl_seconds=60, turns=3, log_length=5)
+    async with open_memory(store.url, keeping, timeout_seconds=5, pause_seconds=1) as real:
+        yield real
+
+
+def answer(question="q?", confidence=0.5, conversation=C):
+    return grounding.Answer(
+        id=new_answer_id(conversation),
+        conversation_id=conversation,
+        question=question,
+        text=f"An answer to {question}",
+        status=grounding.Answer.STATUS_ANSWERED,
+        confidence=core.Confidence(grounding_confidence=confidence),
+    )
+
+
+def lease(key="k", fingerprint="f"):
+    return Lease(key, fingerprint, uuid.uuid4().hex)
+
+
+async def remember(memory, *answers):
+    for one in answers:
+        one.historical_quality = await memory.remember(T, one, None)
+    return list(answers)
+
+
+async def test_an_unknown_conversation_has_no_turns(memory):
+    assert await memory.recall(T, C) == []
+
+
+async def test_the_last_turns_are_recalled_oldest_first(memory):
+    await remember(memory, *(answer(f"q{n}?") for n in range(5)))
+    turns = await memory.recall(T, C)
+    assert [t.question for t in turns] == ["q2?", "q3?", "q4?"]
+    assert turns[0].answer == "An answer to q2?"
+
+
+async def test_an_answer_is_read_as_it_was_given(memory):
+    [given] = await remember(memory, answer("Grüße, 你好 🎉?", confidence=0.1 + 0.2))
+    assert await memory.answer(T, given.id) == given
+
+
+@pytest.mark.parametrize("name", ["", "nonsense", "x" * 65, new_answer_id(C), "*"])
+async def test_an_unknown_answer_is_not_found(memory, name):
+    await remember(memory, answer())
+    with pytest.raises(NotFound):
+        await memory.answer(T, name)
+
+
+async def test_nothing_is_found_across_tenants(memory):
+    [given] = await remember(memory, answer())
+    assert await memory.recall("other", C) == []
+    with pytest.raises(NotFound):
+        await memory.answer("other", given.id)
+    with pytest.raises(NotFound):
+        await memory.answers("other", C, limit=5, before="")
+    with pytest.raises(NotFound):
+        await memory.quality("other", C)
+
+
+async def test_answers_are_listed_newest_first_in_pages(memory):
+    given = await remember(memory, *(answer(f"q{n}?") for n in range(5)))
+    first, more = await memory.answers(T, C, limit=2, before="")
+    assert first == [given[4], given[3]]
+    assert more
+    second, more = await memory.answers(T, C, limit=2, before=first[-1].id)
+    assert second == [given[2], given[1]]
+    assert more
+    third, more = await memory.answers(T, C, limit=2, before=second[-1].id)
+    assert third == [given[0]]
+    assert not more
+
+
+async def test_a_page_that_ends_with_the_oldest_is_the_last(memory):
+    await remember(memory, answer(), answer())
+    page, more = await memory.answers(T, C, limit=2, before="")
+    assert len(page) == 2
+    assert not more
+
+
+async def test_answers_given_while_paging_are_on_no_later_page(memory):
+    given = await remember(memory, *(answer(f"q{n}?") for n in range(4)))
+    first, _ = await memory.answers(T, C, limit=2, before="")
+    await remember(memory, answer("later?"))
+    second, _ = await memory.answers(T, C, limit=2, before=first[-1].id)
+    assert second == [given[1], given[0]]
+
+
+async def test_a_page_after_one_that_left_the_log_is_empty(memory):
+    [oldest] = await remember(memory, answer())
+    await remember(memory, *(answer() for _ in range(5)))
+    assert await memory.answers(T, C, limit=5, before=oldest.id) == ([], False)
+
+
+async def test_an_unknown_conversation_is_not_found(memory):
+    with pytest.raises(NotFound):
+        await memory.answers(T, C, limit=5, before="")
+    with pytest.raises(NotFound):
+        await memory.quality(T, C)
+
+
+async def test_the_log_is_capped(memory):
+    given = await remember(memory, *(answer(f"q{n}?", n / 10) for n in range(8)))
+    page, more = await memory.answers(T, C, limit=100, before="")
+    assert page == given[:2:-1]
+    assert not more
+    assert await memory.quality(T, C) == [0.3, 0.4, 0.5, 0.6, 0.7]
+
+
+async def test_historical_quality_is_the_mean_of_the_log_with_the_new_answer(memory):
+    given = await remember(memory, *(answer(confidence=c) for c in (1.0, 0.0, 0.5)))
+    assert [a.historical_quality for a in given] == [1.0, 0.5, 0.5]
+    given = await remember(memory, *(answer(confidence=c) for c in (0.2, 0.2, 0.2)))
+    assert given[-1].historical_quality == pytest.approx((0.0 + 0.5 + 0.6) / 5)
+
+
+async def test_fifty_answers_at_once_lose_none(memory):
+    """And each sees a log of its own: the mean of ones and zeros says how long it was."""
+    asked = [answer(f"q{n}?", confidence=1.0) for n in range(50)]
+    qualities = await asyncio.gather(*(memory.remember(T, one, None) for one in asked))
+    assert qualities == [1.0] * 50
+    assert await memory.quality(T, C) == [1.0] * 5
+    page, _ = await memory.answers(T, C, limit=100, before="")
+    assert len({a.id for a in page}) == 5
+    for one in asked:
+        assert (await memory.answer(T, one.id)).question == one.question
+
+
+async def test_a_free_key_is_claimed(memory):
+    assert await memory.claim(T, C, lease(), 60) is None
+
+
+async def test_a_claimed_key_is_in_use(memory):
+    await memory.claim(T, C, lease(), 60)
+    with pytest.raises(Aborted):
+        await memory.claim(T, C, lease(), 60)
+
+
+async def test_a_claimed_key_is_refused_to_another_question(memory):
+    await memory.claim(T, C, lease(), 60)
+    with pytest.raises(FailedPrecondition):
+        await memory.claim(T, C, lease(fingerprint="other"), 60)
+
+
+async def test_of_many_claims_at_once_one_succeeds(memory):
+    claims = await asyncio.gather(
+        *(memory.claim(T, C, lease(), 60) for _ in range(20)), return_exceptions=True
+    )
+    assert claims.count(None) == 1
+    assert sum(isinstance(c, Aborted) for c in claims) == 19
+
+
+async def test_an_answered_key_returns_its_answer(memory):
+    mine, given = lease(), answer()
+    await memory.claim(T, C, mine, 60)
+    given.historical_quality = await memory.remember(T, given, mine)
+    await remember(memory, answer())
+    assert await memory.claim(T, C, lease(), 60) == given
+
+
+async def test_an_answered_key_is_refused_to_another_question(memory):
+    mine = lease()
+    await memory.claim(T, C, mine, 60)
+    await memory.remember(T, answer(), mine)
+    with pytest.raises(FailedPrecondition):
+        await memory.claim(T, C, lease(fingerprint="other"), 60)
+
+
+async def test_a_released_key_is_free(memory):
+    mine = lease()
+    await memory.claim(T, C, mine, 60)
+    await memory.release(T, C, mine)
+    assert await memory.claim(T, C, lease(fingerprint="other"), 60) is None
+
+
+async def test_nobody_releases_anothers_key(memory):
+    await memory.claim(T, C, lease(), 60)
+    await memory.release(T, C, lease())
+    with pytest.raises(Aborted):
+        await memory.claim(T, C, lease(), 60)
+
+
+async def test_an_answered_key_is_not_released(memory):
+    mine = lease()
+    await memory.claim(T, C, mine, 60)
+    await memory.remember(T, answer(), mine)
+    await memory.release(T, C, mine)
+    assert await memory.claim(T, C, lease(), 60) is not None
+
+
+async def test_keys_belong_to_a_conversation_and_a_tenant(memory):
+    await memory.claim(T, C, lease(), 60)
+    assert await memory.claim(T, "other", lease(), 60) is None
+    assert await memory.claim("other", C, lease(), 60) is None

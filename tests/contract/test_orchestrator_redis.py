@@ -1,0 +1,223 @@
+"""What only a real store can show: keys, lifetimes, and every way of being down."""
+
+import asyncio
+import time
+import uuid
+
+import pytest
+import structlog
+from redis.cluster import key_slot
+from verity.v1 import core_pb2 as core
+from verity.v1 import grounding_service_pb2 as grounding
+
+from services.chassis.errors import FailedPrecondition, NotFound, Unavailable
+from services.orchestrator.memory import Lease, new_answer_id
+from services.orchestrator.redis_memory import Keeping, open_memory
+from tests.stores import Store
+
+T, C = "tenant", "conversation"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    with Store(tmp_path_factory.mktemp("s")) as store:
+        yield store
+
+
+@pytest.fixture
+def inside(running):
+    with running.client() as client:
+        client.flushall()
+        yield client
+
+
+def memory_on(url, *, ttl_seconds=60, timeout_seconds=5.0, pause_seconds=0.05):
+    keeping = Keeping(ttl_seconds=ttl_seconds, turns=3)
+    return open_memory(url, keeping, timeout_seconds=timeout_seconds, pause_seconds=pause_seconds)
+
+
+def answer(text="An answer.", question="q?"):
+    return grounding.Answer(
+        id=new_answer_id(C),
+        conversation_id=C,
+        question=question,
+        text=text,
+        confidence=core.Confidence(grounding_confidence=1.0),
+    )
+
+
+async def eventually(use):
+    """What the memory answers once the breaker lets callers try again."""
+    async with asyncio.timeout(5):
+        while True:
+            try:
+                return await use()
+            except Unavailable:
+                await asyncio.sleep(0.01)
+
+
+async def test_every_key_has_a_lifetime_and_one_slot(running, inside):
+    async with memory_on(running.url) as memory:
+        for n in range(3):
+            lease = Lease(f"k{n}", "f", uuid.uuid4().hex)
+            await memory.claim(T, C, lease, 30)
+            if n < 2:
+                await memory.remember(T, answer(), lease)
+    keys = inside.keys()
+    assert len(keys) == 2 + 3 + 3
+    assert all(0 < inside.ttl(key) <= 60 for key in keys)
+    assert len({key_slot(key.encode()) for key in keys}) == 1
+    assert all("{tenant:" in key for key in keys)
+
+
+async def test_the_log_keeps_a_hundred_by_default(running, inside):
+    async with memory_on(running.url) as memory:
+        given = [answer() for _ in range(103)]
+        for one in given:
+            await memory.remember(T, one, None)
+        page, more = await memory.answers(T, C, limit=200, before="")
+    assert [a.id for a in page] == [a.id for a in given[:2:-1]]
+    assert not more
+
+
+async def test_a_claim_ends_by_itself(running, inside):
+    async with memory_on(running.url) as memory:
+        await memory.claim(T, C, Lease("k", "f", "1"), 0.05)
+        deadline = time.monotonic() + 5
+        while inside.exists(*inside.keys() or ["none"]):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.01)
+        assert await memory.claim(T, C, Lease("k", "f", "2"), 60) is None
+
+
+async def test_an_answer_whose_claim_was_lost_does_not_take_it_back(running, inside):
+    async with memory_on(running.url) as memory:
+        await memory.claim(T, C, Lease("k", "f", "second"), 60)
+        await memory.remember(T, answer(), Lease("k", "f", "first"))
+        [key] = inside.keys("*:claim:k")
+        assert inside.get(key) == "held:f:second"
+
+
+async def test_a_key_whose_answer_was_evicted_says_so(running, inside):
+    async with memory_on(running.url) as memory:
+        lease = Lease("k", "f", "1")
+        await memory.claim(T, C, lease, 60)
+        await memory.remember(T, answer(), lease)
+        inside.delete(*inside.keys("*:answer:*"))
+        with pytest.raises(FailedPrecondition):
+            await memory.claim(T, C, lease, 60)
+        assert await memory.answers(T, C, limit=5, before="") == ([], False)
+
+
+async def test_an_answer_longer_than_a_turn_is_cut_between_characters(running, inside):
+    async with memory_on(running.url) as memory:
+        given = answer(text="ü" * 60_000)
+        given.historical_quality = await memory.remember(T, given, None)
+        [turn] = await memory.recall(T, C)
+        assert turn.answer == "ü" * 50_000
+        assert await memory.answer(T, given.id) == given
+
+
+async def test_what_was_remembered_survives_a_crash_of_the_store(tmp_path):
+    with Store(tmp_path, appendfsync="always") as store:
+        async with memory_on(store.url) as memory:
+            given = answer()
+            given.historical_quality = await memory.remember(T, given, None)
+            store.stop()
+            with pytest.raises(Unavailable):
+                await memory.recall(T, C)
+            store.start()
+            assert await eventually(lambda: memory.answer(T, given.id)) == given
+
+
+async def test_every_method_says_unavailable_while_the_store_is_down(tmp_path):
+    lease = Lease("k", "f", "1")
+    for use in (
+        lambda m: m.recall(T, C),
+        lambda m: m.claim(T, C, lease, 60),
+        lambda m: m.release(T, C, lease),
+        lambda m: m.remember(T, answer(), lease),
+        lambda m: m.answer(T, new_answer_id(C)),
+        lambda m: m.answers(T, C, limit=5, before=""),
+        lambda m: m.quality(T, C),
+    ):
+        async with memory_on(f"unix://{tmp_path}/nobody") as memory:
+            with pytest.raises(Unavailable) as raised:
+                await use(memory)
+            assert "nobody" not in str(raised.value)
+
+
+async def test_a_store_that_hangs_slows_one_caller_and_not_the_next(tmp_path):
+    async def silent(reader, writer):
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        url = f"redis://127.0.0.1:{port}/0"
+        async with memory_on(url, timeout_seconds=0.2, pause_seconds=30) as memory:
+            start = time.monotonic()
+            with pytest.raises(Unavailable):
+                await memory.recall(T, C)
+            first = time.monotonic() - start
+            for _ in range(100):
+                with pytest.raises(Unavailable):
+                    await memory.recall(T, C)
+            rest = time.monotonic() - start - first
+    assert 0.15 < first < 1
+    assert rest < 0.1
+
+
+async def test_a_full_store_refuses_writes_and_still_reads(tmp_path):
+    with Store(tmp_path) as store, store.client() as inside:
+        async with memory_on(store.url) as memory:
+            given = answer()
+            given.historical_quality = await memory.remember(T, given, None)
+            inside.config_set("maxmemory", 1)
+            with pytest.raises(Unavailable):
+                await memory.remember(T, answer(), None)
+            with pytest.raises(Unavailable):
+                await memory.claim(T, C, Lease("k", "f", "1"), 60)
+            assert await memory.answer(T, given.id) == given
+            assert len(await memory.quality(T, C)) == 1
+            inside.config_set("maxmemory", 0)
+            await memory.remember(T, answer(), None)
+
+
+async def test_a_cancelled_use_leaves_the_connection_in_order(running, inside):
+    async with memory_on(running.url) as memory:
+        given = [answer(question=f"q{n}?") for n in range(3)]
+        for one in given:
+            one.historical_quality = await memory.remember(T, one, None)
+        for _ in range(20):
+            use = asyncio.create_task(memory.recall(T, C))
+            await asyncio.sleep(0)
+            use.cancel()
+            await asyncio.gather(use, return_exceptions=True)
+            assert await memory.answer(T, given[0].id) == given[0]
+
+
+@pytest.mark.parametrize(("policy", "warns"), [("noeviction", False), ("allkeys-lru", True)])
+async def test_a_store_that_may_evict_is_warned_of_at_start(running, inside, policy, warns):
+    inside.config_set("maxmemory-policy", policy)
+    try:
+        async with memory_on(running.url) as memory:
+            with structlog.testing.capture_logs() as logs:
+                await memory.check()
+    finally:
+        inside.config_set("maxmemory-policy", "noeviction")
+    assert [line["event"] for line in logs] == (["memory_may_evict"] if warns else [])
+
+
+async def test_a_store_that_is_down_at_start_is_warned_of_and_no_more(tmp_path):
+    async with memory_on(f"unix://{tmp_path}/nobody") as memory:
+        with structlog.testing.capture_logs() as logs:
+            await memory.check()
+    assert [line["event"] for line in logs] == ["memory_unavailable_at_start"]
+
+
+async def test_what_is_not_there_is_not_taken_for_a_failure(running, inside):
+    async with memory_on(running.url) as memory:
+        with pytest.raises(NotFound):
+            await memory.quality(T, C)
+        assert await memory.recall(T, C) == []

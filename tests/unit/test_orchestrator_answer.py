@@ -1,0 +1,220 @@
+"""Nothing that was not verified gets into an answer, whatever verification replies."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from verity.v1 import core_pb2 as core
+from verity.v1 import grounding_service_pb2 as grounding
+from verity.v1 import verification_service_pb2 as verification
+
+from services.orchestrator.answer import ABSTENTION, compose, text
+from services.orchestrator.review import objections, released, review
+from tests.fakes import citation, draft, honest, passage, statement
+
+SOURCE = passage()
+SUPPORTED = core.VERDICT_SUPPORTED
+
+
+def state(**known):
+    return {
+        "conversation": "c",
+        "question": "q?",
+        "attempts": 1,
+        "objections": [],
+        "timings": [],
+        "degraded": False,
+        "search": core.SearchReport(document_count=3, passage_count=70),
+        "confidence": core.Confidence(grounding_confidence=0.9),
+        **known,
+    }
+
+
+def checked(made, passages=(SOURCE,)):
+    request = verification.VerifyRequest(statements=made.statements, passages=passages)
+    return review(made, passages, honest(request))
+
+
+def supported(words, *citations):
+    return core.VerifiedStatement(
+        text=words,
+        verdict=SUPPORTED,
+        citations=citations or [citation(SOURCE, "a notarized proof of funds")],
+    )
+
+
+def released_from(made, *statements, passages=(SOURCE,)):
+    return released(review(made, passages, verification.VerifyResponse(statements=statements)))
+
+
+DRAFT = draft(statement("First."), statement("Second."))
+
+
+def test_a_verified_draft_is_released_in_order():
+    both = released_from(DRAFT, supported("First."), supported("Second."))
+    assert [s.text for s in both] == ["First.", "Second."]
+
+
+def test_a_reply_with_a_statement_too_few_or_too_many_releases_nothing():
+    assert released_from(DRAFT, supported("First.")) == []
+    assert released_from(DRAFT, *[supported("First.")] * 3) == []
+
+
+def test_a_reply_with_other_words_than_the_drafts_releases_only_what_matches():
+    assert [s.text for s in released_from(DRAFT, supported("First."), supported("Other."))] == [
+        "First."
+    ]
+    assert released_from(DRAFT, supported("Second."), supported("First.")) == []
+
+
+def test_a_support_without_a_located_citation_is_none():
+    located = citation(SOURCE, "a notarized proof of funds")
+
+    def moved(**change):
+        other = core.Citation()
+        other.CopyFrom(located)
+        other.MergeFrom(core.Citation(**change))
+        return other
+
+    odd = {
+        "no quote": core.Citation(passage_id=SOURCE.id),
+        "another passage": moved(passage_id="p2"),
+        "another place": moved(span=core.Span(start=located.span.start + 1)),
+        "another quote": moved(quote="a notarised proof of funds"),
+        "another file": moved(document_sha256="cd" * 32),
+        "another document": moved(document_id="other"),
+    }
+    one = draft(statement("First."))
+    assert released_from(one, core.VerifiedStatement(text="First.", verdict=SUPPORTED)) == []
+    for name, found in odd.items():
+        assert released_from(one, supported("First.", found)) == [], name
+        assert released_from(one, supported("First.", located, found)) == [], name
+
+
+def test_a_support_that_gives_reasons_against_itself_is_none():
+    doubtful = supported("First.")
+    doubtful.reasons.add(code=core.Reason.CODE_NUMBER_MISMATCH)
+    assert released_from(draft(statement("First.")), doubtful) == []
+
+
+def test_what_does_not_fit_is_objected_to_as_unchecked():
+    broken = review(DRAFT, [SOURCE], verification.VerifyResponse())
+    found = objections(broken, 2)
+    assert [o.statement.text for o in found] == ["First.", "Second."]
+    assert {o.verdict for o in found} == {core.VERDICT_UNCHECKED}
+    assert {o.attempt for o in found} == {2}
+    assert found[0].reasons[0].code == core.Reason.CODE_CHECK_FAILED
+
+
+def test_more_citations_verified_than_there_are_count_as_all():
+    odd = verification.VerifyResponse(citations_total=2, citations_verified=9)
+    assert review(DRAFT, [SOURCE], odd).citations_verified == 2
+
+
+def test_citation_numbers_count_up_through_the_answer():
+    once, twice = (citation(SOURCE, q) for q in ("Any corporate entity", "proof of funds"))
+    assert text([supported("A.", once, twice), supported("B.", twice)]) == "A. [1][2] B. [3]"
+
+
+def test_a_whole_draft_is_an_answer():
+    answer = compose(state(best=checked(draft(statement("A."), compliance=2)), draft=draft()))
+    assert answer.status == grounding.Answer.STATUS_ANSWERED
+    assert answer.text == "A. [1]"
+    assert answer.compliance == core.COMPLIANCE_NON_COMPLIANT
+    assert answer.confidence.grounding_confidence == 0.9
+    assert answer.generator == "fake/1"
+    assert answer.verifier == "fake-verifier/1"
+    assert not answer.HasField("abstention")
+
+
+def test_a_part_of_a_draft_is_a_partial_answer_that_decides_no_compliance():
+    made = draft(statement("A."), statement("B.", "invented"), compliance=1)
+    answer = compose(state(best=checked(made)))
+    assert answer.status == grounding.Answer.STATUS_PARTIAL
+    assert [s.text for s in answer.statements] == ["A."]
+    assert answer.compliance == core.COMPLIANCE_UNKNOWN
+
+
+def test_a_part_of_a_draft_about_no_compliance_stays_about_none():
+    made = draft(statement("A."), statement("B.", "invented"))
+    assert compose(state(best=checked(made))).compliance == core.COMPLIANCE_UNSPECIFIED
+
+
+def test_nothing_verified_is_an_abstention_without_confidence():
+    failed = checked(draft(statement("B.", "invented"), compliance=1))
+    answer = compose(state(best=failed, objections=objections(failed, 1)))
+    assert answer.status == grounding.Answer.STATUS_ABSTAINED
+    assert answer.text == ABSTENTION
+    assert answer.abstention.type == core.Abstention.TYPE_UNVERIFIABLE
+    assert answer.compliance == core.COMPLIANCE_UNSPECIFIED
+    assert answer.HasField("confidence")
+    assert answer.confidence.grounding_confidence == 0
+
+
+def test_nothing_found_is_an_abstention_that_says_what_was_searched():
+    answer = compose(state(attempts=0))
+    assert answer.abstention.type == core.Abstention.TYPE_NO_EVIDENCE
+    assert "70 passages" in answer.abstention.message
+    assert "3 documents" in answer.abstention.message
+    assert answer.search.passage_count == 70
+
+
+words = st.text(alphabet="abc .", min_size=1, max_size=4)
+spans = st.builds(
+    core.Span, start=st.integers(0, len(SOURCE.text)), end=st.integers(0, len(SOURCE.text))
+)
+good_citations = st.sampled_from(["a notarized proof of funds", "25% equity"]).map(
+    lambda quote: citation(SOURCE, quote)
+)
+odd_citations = st.builds(
+    core.Citation,
+    quote=st.sampled_from(["", " ", "25% equity", "26% equity"]),
+    passage_id=st.sampled_from(["p1", "p2", ""]),
+    document_id=st.sampled_from([SOURCE.document_id, ""]),
+    document_sha256=st.sampled_from([SOURCE.document_sha256, ""]),
+    span=spans,
+)
+verified_statements = st.builds(
+    core.VerifiedStatement,
+    text=words,
+    verdict=st.sampled_from([0, 1, 1, 1, 2, 3, 4, 5, 42]),
+    reasons=st.lists(st.builds(core.Reason, code=st.integers(0, 18)), max_size=1),
+    citations=st.lists(good_citations | odd_citations, max_size=3),
+)
+replies = st.builds(
+    verification.VerifyResponse,
+    statements=st.lists(verified_statements, max_size=5),
+    citations_total=st.integers(0, 9),
+    citations_verified=st.integers(0, 9),
+)
+
+
+@settings(max_examples=300)
+@given(drafted=st.lists(words, min_size=1, max_size=5), reply=replies, fitted=st.booleans())
+def test_no_reply_gets_an_unverified_word_into_an_answer(drafted, reply, fitted):
+    made = draft(*(statement(w) for w in drafted))
+    if (
+        fitted
+    ):  # Else hardly any reply would fit its draft, and the property would hold for nothing.
+        for one, w in zip(reply.statements, drafted, strict=False):
+            one.text = w
+    reviewed = review(made, [SOURCE], reply)
+    answer = compose(state(best=reviewed, objections=objections(reviewed, 1)))
+
+    assert [s.text for s in reviewed.statements] == drafted
+    proven = [
+        one
+        for w, one in zip(drafted, reply.statements, strict=False)
+        if len(reply.statements) == len(drafted)
+        and one.text == w
+        and one.verdict == SUPPORTED
+        and one.citations
+        and not one.reasons
+        and all(c.quote.strip() and c.passage_id == "p1" for c in one.citations)
+        and all(SOURCE.text[c.span.start : c.span.end] == c.quote for c in one.citations)
+        and all(c.document_sha256 == SOURCE.document_sha256 for c in one.citations)
+        and all(c.document_id == SOURCE.document_id for c in one.citations)
+    ]
+    assert list(answer.statements) == proven
+    assert answer.text == (text(proven) if proven else ABSTENTION)
+    assert {o.statement.text for o in answer.objections} == {
+        s.text for s in reviewed.statements if s not in proven
+    }
