@@ -1,0 +1,221 @@
+"""Takes presentation, and nothing else, out of a text, and remembers where each character came from.
+
+Folded: line breaks and other white space, hyphens at line ends (as a split word and as a real hyphen),
+soft hyphens, ligatures and presentation forms, typographic quotes and apostrophes, dash forms where they
+are no minus, zero-width characters, width forms, canonical composition, and letter case. Not folded:
+everything else; see trust rule 2.
+"""
+
+import re
+import unicodedata
+from array import array
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+_ZERO_WIDTH = "\u061c\u200b-\u200f\u202a-\u202c\u2060-\u2064\u2066-\u2069\ufeff"
+_HYPHENS = "\\-\u2010\u2011\ufe63\uff0d"
+_DASHES = "\u2012-\u2015\u2212\ufe58"
+_BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+# Combining characters that take part in canonical composition or ordering.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u093c\u094d"
+    "\u0951-\u0954\u09bc\u09be\u09cd\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0c56\u0cbc\u0cc2"
+    "\u0cd5\u0cd6\u0d3e\u0d57\u0dca\u0dcf\u0ddf\u102e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
+    "\u3099\u309a\ufe20-\ufe2f\u1161-\u1175\u11a8-\u11c2"
+)
+# Characters that canonical composition replaces wherever they stand.
+_SINGLETONS = (
+    "\u0340\u0341\u0343\u0344\u0374\u037e\u0387\u0958-\u095f\u09dc-\u09df\u0a33\u0a36\u0a59-\u0a5e"
+    "\u0b5c\u0b5d\u1f71-\u1ffd\u2126\u212a\u212b\u2329\u232a\uf900-\ufaff\U0002f800-\U0002fa1d"
+)
+_FORMS = "\ufb00-\ufdff\ufe70-\ufefc\uff01-\uff0c\uff0e-\uff5e\uffe0-\uffe6"
+_QUOTES = {**dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‘’‚‛ʼ‹›", "'")}
+
+_SPECIAL = re.compile(
+    rf"""
+    (?P<composed>[^\s{_MARKS}][{_MARKS}]{{1,30}})
+  | (?P<soft>\u00ad[\u00ad{_ZERO_WIDTH}]*(?:[^\S{_BREAKS}]*[{_BREAKS}]\s*)?)
+  | (?P<dash>[{_HYPHENS}{_DASHES}]+)(?=(?P<after>[\s{_ZERO_WIDTH}]*))
+  | (?P<space>[\s{_ZERO_WIDTH}]{{2,}}|[^\S\ ]|[{_ZERO_WIDTH}])
+  | (?P<quote>[{"".join(_QUOTES)}])
+  | (?P<dots>…)
+  | (?P<kana>[\uff65-\uff9f]+)
+  | (?P<form>[{_FORMS}])
+  | (?P<singleton>[{_SINGLETONS}])
+    """,
+    re.VERBOSE,
+)
+_SPECIAL_ASCII = re.compile(r"(?P<dash>-+)(?=(?P<after>\s*))|(?P<space>\s{2,}|[^\S ])")
+_LONE_HYPHEN = re.compile(rf"[{_HYPHENS}]")
+_SIGN = re.compile(r"[-\u2212\ufe63\uff0d]")
+_BREAK = re.compile(rf"[{_BREAKS}]")
+_INVISIBLE = re.compile(rf"[{_ZERO_WIDTH}\u00ad]")
+_CURRENCY = "$€£¥₹₽₩₺₪₫₴₦"
+
+
+class Hyphen(IntEnum):
+    """What stands between two letters that the folded text joins."""
+
+    NONE = 0
+    INLINE = 1  # well-known
+    SPACED = 2  # pre- and post-trade
+    LINE_END = 3  # com-⏎pliance: may be read as any of the others
+
+    def agrees(self, other: "Hyphen") -> bool:
+        return self is other or Hyphen.LINE_END in (self, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A text without its presentation.
+
+    Attributes:
+        text: The folded text, letter case kept, hyphens between letters taken out.
+        key: The same in lower case, of the same length.
+        hyphens: Position in `text` before which a hyphen was taken out, and which kind it was.
+    """
+
+    text: str
+    key: str
+    hyphens: dict[int, Hyphen]
+    _hyphen_at: "array[int]"
+    _runs: "array[int]" = field(repr=False)
+    _sources: "array[int]" = field(repr=False)
+    _literal: bytearray = field(repr=False)
+
+    def source_start(self, position: int) -> int | None:
+        """Where the character at a position begins in the source; None inside a replaced one."""
+        run = bisect_right(self._runs, position) - 1
+        into = position - self._runs[run]
+        if into and not self._literal[run]:
+            return None
+        return self._sources[run] + into
+
+    def source_end(self, position: int) -> int | None:
+        """Where the character before a position ends in the source; None inside a replaced one."""
+        run = bisect_right(self._runs, position - 1) - 1
+        if self._literal[run]:
+            return self._sources[run] + position - self._runs[run]
+        return self._sources[run + 1] if self._runs[run + 1] == position else None
+
+    def hyphens_within(self, start: int, end: int) -> dict[int, Hyphen]:
+        """The hyphens strictly between two positions, by their distance from the first."""
+        first, last = bisect_right(self._hyphen_at, start), bisect_left(self._hyphen_at, end)
+        return {at - start: self.hyphens[at] for at in self._hyphen_at[first:last]}
+
+
+def fold(source: str) -> Folded:
+    """Folds a text; takes linear time for any input."""
+    pieces: list[str] = []
+    runs, sources, literal = array("L"), array("L"), bytearray()
+    hyphens: dict[int, Hyphen] = {}
+    done = length = 0
+
+    def add(piece: str, at: int, is_literal: bool) -> None:
+        nonlocal length
+        runs.append(length)
+        sources.append(at)
+        literal.append(is_literal)
+        pieces.append(piece)
+        length += len(piece)
+
+    for found in (_SPECIAL_ASCII if source.isascii() else _SPECIAL).finditer(source):
+        start, end = found.span()
+        if start < done:  # White space that a hyphen at a line end took with it.
+            continue
+        if start > done:
+            add(source[done:start], done, is_literal=True)
+        kind = found.lastgroup if found["dash"] is None else "dash"
+        if kind == "dash":
+            replaced, hyphen, joins = _dash(source, start, end, found["after"])
+            if hyphen:
+                hyphens[length] = hyphen
+            if joins:
+                end += len(found["after"])
+        else:
+            replaced = _replace(str(kind), found.group(), source, start, end)
+        add(replaced, start, is_literal=False)
+        done = end
+    if done < len(source):
+        add(source[done:], done, is_literal=True)
+    add("", len(source), is_literal=True)
+    text = "".join(pieces)
+    return Folded(text, lower(text), hyphens, array("L", hyphens), runs, sources, literal)
+
+
+def lower(text: str) -> str:
+    """Lower case, one character for each character."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = "".join(low if len(low := c.lower()) == 1 else c for c in text)
+    return lowered.replace("ς", "σ")
+
+
+def is_letter(char: str) -> bool:
+    return char.isalpha() or unicodedata.category(char)[0] == "M"
+
+
+def is_unspaced(char: str) -> bool:
+    """Written without spaces between words: Han, Hiragana, Thai, Lao, Khmer."""
+    return (
+        "\u3400" <= char <= "\u9fff"
+        or "\u3040" <= char <= "\u309f"
+        or "\uf900" <= char <= "\ufaff"
+        or "\u0e00" <= char <= "\u0eff"
+        or "\u1780" <= char <= "\u17ff"
+        or "\U00020000" <= char <= "\U0002ffff"
+    )
+
+
+def _replace(kind: str, piece: str, source: str, start: int, end: int) -> str:
+    match kind:
+        case "composed" | "singleton":
+            return unicodedata.normalize("NFC", piece)
+        case "soft":
+            return ""
+        case "space":
+            return _space(piece, source[start - 1 : start], source[end : end + 1])
+        case "quote":
+            return _QUOTES[piece]
+        case "dots":
+            return "..."
+        case _:
+            return "".join(_QUOTES.get(c, c) for c in unicodedata.normalize("NFKC", piece))
+
+
+def _space(piece: str, before: str, after: str) -> str:
+    if not _INVISIBLE.sub("", piece):
+        return ""
+    wrapped = before and after and is_unspaced(before) and is_unspaced(after)
+    return "" if wrapped and _BREAK.search(piece) else " "
+
+
+def _dash(source: str, start: int, end: int, after: str) -> tuple[str, Hyphen, bool]:
+    """What stands for a run of dashes, which hyphen was taken out, and whether the space after it goes."""
+    dash = source[start:end]
+    before = _visible_before(source, start)
+    behind = source[end + len(after) : end + len(after) + 1]
+    space = _INVISIBLE.sub("", after)
+    lone_hyphen = _LONE_HYPHEN.fullmatch(dash) is not None
+    compound = lone_hyphen or dash in "‒–"
+    wrapped = _BREAK.search(space) is not None
+    if before and behind and is_letter(before) and is_letter(behind):
+        if not compound or (space and not lone_hyphen):
+            return "–", Hyphen.NONE, False
+        kind = Hyphen.LINE_END if wrapped else Hyphen.SPACED if space else Hyphen.INLINE
+        return "", kind, True
+    if any(c.isdigit() for c in before + behind) and before.isalnum() and behind.isalnum():
+        if not space or (lone_hyphen and wrapped):
+            return "-", Hyphen.NONE, True
+    elif not space and behind and (behind.isdigit() or behind in _CURRENCY):
+        return ("-" if _SIGN.fullmatch(dash) else "–"), Hyphen.NONE, False
+    return "–", Hyphen.NONE, False
+
+
+def _visible_before(source: str, position: int) -> str:
+    """The nearest visible character before a position, at most a few steps away; empty for none."""
+    for at in range(position - 1, max(position - 8, -1), -1):
+        if not _INVISIBLE.match(source[at]):
+            return source[at]
+    return ""

@@ -1,0 +1,101 @@
+"""Runs the checks off the event loop, stops them when nobody waits any more, and counts what they found."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from typing import TypeVar
+
+import structlog
+
+from services.chassis import deadline, telemetry
+from services.chassis.cpu import in_thread
+from services.chassis.errors import DeadlineExceeded
+from services.verification import grounding, verdict
+from services.verification.evidence import Finding, Passage, Statement
+
+VERIFIER = "verity/1"
+
+T = TypeVar("T")
+
+
+class Verifier:
+    """The checks as a service needs them.
+
+    Args:
+        executor: Where they run; its size bounds how many run at once.
+        min_coverage: Share of a statement's content words that its cited words must carry.
+    """
+
+    def __init__(self, executor: Executor, min_coverage: float) -> None:
+        self._executor = executor
+        self._min_coverage = min_coverage
+        self._verdicts = telemetry.meter().create_counter(
+            "verity.verification.verdicts", unit="{statement}", description="Statements by verdict."
+        )
+        self._reasons = telemetry.meter().create_counter(
+            "verity.verification.reasons", unit="{reason}", description="Why statements failed."
+        )
+
+    async def verify(
+        self, statements: Sequence[Statement], passages: Sequence[Passage]
+    ) -> list[Finding]:
+        """The finding on each statement, in order."""
+
+        def work(proceed: Callable[[], None]) -> list[Finding]:
+            sources = verdict.sources_of(passages)
+            findings = []
+            for statement in statements:
+                proceed()
+                findings.append(verdict.verify(statement, sources, self._min_coverage))
+            return findings
+
+        with telemetry.span("verify statements"):
+            findings = await self._run(work)
+        self._record(findings)
+        return findings
+
+    async def check(self, answer: str, facts: Sequence[Passage]) -> list[grounding.Claim]:
+        """The claims of an answer, in order."""
+
+        def work(proceed: Callable[[], None]) -> list[grounding.Claim]:
+            return grounding.check(answer, facts, proceed, self._min_coverage)
+
+        with telemetry.span("check grounding"):
+            claims = await self._run(work)
+        self._record(claim.finding for claim in claims if claim.needs_check)
+        return claims
+
+    async def _run(self, work: Callable[[Callable[[], None]], T]) -> T:
+        abandoned = threading.Event()
+
+        def proceed() -> None:
+            left = deadline.remaining()
+            if abandoned.is_set() or (left is not None and left <= 0):
+                raise DeadlineExceeded("The call's deadline has passed.")
+
+        try:
+            return await in_thread(self._executor, work, proceed)
+        except asyncio.CancelledError:
+            abandoned.set()
+            raise
+
+    def _record(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self._verdicts.add(1, {"verity.verdict": finding.verdict.value})
+            for reason in finding.reasons:
+                self._reasons.add(1, {"verity.reason": reason.code.value})
+            if finding.error is not None:
+                # The type and where it arose; a message could hold the text that was checked.
+                structlog.get_logger().error("check_failed", **_place(finding.error))
+
+
+def _place(error: Exception) -> dict[str, str | int]:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return {
+        "error": type(error).__name__,
+        "function": trace.tb_frame.f_code.co_qualname if trace else "",
+        "line": trace.tb_lineno if trace else 0,
+    }
