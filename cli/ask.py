@@ -42,7 +42,7 @@ def ask(
         conversation_id=conversation,
         max_attempts=max_attempts,
     )
-    console = Console(stderr=True, quiet=as_json)
+    console = output.progress(as_json=as_json)
     answer = rpc.run("ask", lambda: watched(target, request, timeout, console))
     output.show(json_view.answer(answer), render.answer(answer), as_json=as_json)
 

@@ -1,6 +1,7 @@
 """`verity check`: any text against any sources, without an index and without a question."""
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,9 @@ from verity.v1 import core_pb2 as core
 from verity.v1 import verification_service_pb2 as pb
 from verity.v1 import verification_service_pb2_grpc as rpc_pb
 
-from cli import json_view, options, output, plan, processes, render, rpc, system
+from cli import json_view, options, output, plan, render, rpc, system
 from cli.errors import CliError
+from cli.processes import Processes
 
 SERVICE = plan.SERVICES["verification"]
 NOT_SUPPORTED = 3
@@ -46,7 +48,7 @@ def check(
     async def work() -> pb.CheckGroundingResponse:
         if target:
             return await _check(target, request, timeout)
-        return await _check_alone(request, timeout, data_dir / "logs")
+        return await _check_alone(request, timeout)
 
     reply = rpc.run("check", work)
     output.show(json_view.grounding_check(reply), render.grounding_check(reply), as_json=as_json)
@@ -65,13 +67,14 @@ async def _check(
 
 
 async def _check_alone(
-    request: pb.CheckGroundingRequest, seconds: float, logs: Path
+    request: pb.CheckGroundingRequest, seconds: float
 ) -> pb.CheckGroundingResponse:
     target = plan.free_address()
-    spec = plan.service("verification", target, {"VERITY_BIND": target})
-    async with processes.Processes(logs / "check", lambda _: None) as started:
-        await started.start(spec, seconds)
-        return await _check(target, request, seconds)
+    spec = plan.service("verification", target, {"VERITY_BIND": target, "VERITY_METRICS_BIND": ""})
+    with tempfile.TemporaryDirectory() as logs:
+        async with Processes(Path(logs), lambda _: None) as started:
+            await started.start(spec, seconds)
+            return await _check(target, request, seconds)
 
 
 def _read(path: Path) -> str:

@@ -71,6 +71,7 @@ class CliError(Exception):
             ],
             "reason": self.reason,
             "hint": self.hint,
+            "detail": self.detail,
         }
 
     def line(self) -> Text:
@@ -86,7 +87,7 @@ class CliError(Exception):
         """The line, and below it the detail."""
         console.print(self.line(), soft_wrap=True)
         for line in self.detail.splitlines():
-            console.print(plain("  " + clean(line), "dim"), soft_wrap=True)
+            console.print(Text("  " + clean(line), "dim"), soft_wrap=True)
 
 
 def from_rpc(error: grpc.aio.AioRpcError, service: str, address: str) -> CliError:

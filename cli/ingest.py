@@ -104,7 +104,7 @@ def ingest(
     files = [File(path, common) for path in expand(paths)]
     if not files:
         raise CliError(f"No file there ends in {', '.join(sorted(SUFFIXES))}.", code="NOT_FOUND")
-    console = Console(stderr=True, quiet=as_json)
+    console = output.progress(as_json=as_json)
     outcomes = rpc.run("ingest", lambda: ingest_all(target, files, timeout, console))
     failed = sum(outcome.error is not None for outcome in outcomes)
     view = {"files": [outcome.view() for outcome in outcomes], "failed": failed}

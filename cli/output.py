@@ -15,3 +15,8 @@ def show(view: Mapping[str, Any], rendered: RenderableType, *, as_json: bool) ->
         sys.stdout.flush()
     else:
         Console().print(rendered)
+
+
+def progress(*, as_json: bool) -> Console:
+    """Where to show what is going on: standard error, and nowhere when nobody looks at it."""
+    return Console(stderr=True, quiet=as_json or not sys.stderr.isatty())

@@ -147,6 +147,8 @@ class Processes:
                 self._report(f"{one.spec.name} is ready again after {one.ready_seconds:.1f} s")
 
     async def _stop(self, one: Running) -> None:
+        if one.process.returncode is not None:
+            return  # It had ended before, which was said then.
         _signal(one.process, signal.SIGTERM)
         try:
             async with asyncio.timeout(one.spec.stop_seconds):
@@ -155,7 +157,8 @@ class Processes:
             self._report(f"{one.spec.name} did not drain in {one.spec.stop_seconds:.0f} s; killed")
             _signal(one.process, signal.SIGKILL)
             code = await one.process.wait()
-        if code:
+        # Until a process is ready it may not listen for the signal, and has nothing to drain.
+        if code and (one.ready_seconds or code != -signal.SIGTERM):
             self.drained = False
             self._report(f"{one.spec.name} ended with {_outcome(code)}; see {one.log}")
 

@@ -68,11 +68,13 @@ def _statements(statements: Sequence[core.VerifiedStatement]) -> Iterator[Render
 
 
 def _citation(number: int, citation: core.Citation) -> RenderableType:
+    authority = json_view.authority(citation.authority).lower()
     where = [
         clean(citation.source_name),
-        f"page {citation.page_number}",
+        # A text that was handed in for a check has neither pages nor an authority.
+        f"page {citation.page_number}" if citation.page_number else "",
         f"section {clean(citation.section_id)}" if citation.section_id else "",
-        f"{json_view.authority(citation.authority).lower()} authority",
+        f"{authority} authority" if citation.authority else "",
     ]
     line = Text.assemble(
         (f"[{number}] ", "cyan"),
@@ -195,5 +197,6 @@ def grounding_check(message: verification.CheckGroundingResponse) -> RenderableT
             )
         )
         lines += [_citation(number, c) for number, c in enumerate(statement.citations, 1)]
-    lines.append(plain(f"support {message.support:.2f} ({message.verifier})"))
+    share = f"{message.support:.0%} of the sentences that state something are supported"
+    lines.append(plain(f"{share} ({message.verifier})."))
     return Group(*lines)

@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 import grpc
+from pydantic import ValidationError
 
-from cli.errors import from_rpc
+from cli.errors import CliError, Violation, from_rpc
 from services.chassis import client, telemetry
 from services.chassis.settings import Settings
 
@@ -28,8 +29,18 @@ def run(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 @contextmanager
 def traced() -> Iterator[None]:
     """Turns telemetry on when OTEL_* says where to send it; else a command is silent and fast."""
-    # What is meant for a server, a scrape port above all, is not for a command that ends at once.
-    settings = Settings(metrics_bind="", log_level="error")
+    try:
+        # What is meant for a server, a scrape port above all, is not for a command.
+        settings = Settings(metrics_bind="", log_level="error")
+    except ValidationError as error:
+        raise CliError(
+            "The environment does not fit.",
+            code="INVALID_ARGUMENT",
+            violations=[
+                Violation("VERITY_" + str(fault["loc"][0]).upper(), fault["msg"])
+                for fault in error.errors()
+            ],
+        ) from error
     if not (settings.otlp_endpoint or settings.otlp_traces_endpoint):
         yield
         return

@@ -101,7 +101,6 @@ class LocalSystem:
 
     async def run(self, *, with_samples: bool, stay: bool) -> bool:
         """Until it is asked to stop, or without `stay` until all is shown; False if any failed."""
-        well = True
         async with Processes(self.data_dir / "logs", self._say) as processes:
             _on_signals(processes)
             try:
@@ -109,6 +108,7 @@ class LocalSystem:
                 if stay:
                     await asyncio.Event().wait()
             except asyncio.CancelledError:
+                well = stay  # To be asked is how it ends well; what only shows was cut short.
                 self._say("Stopping; calls in flight are finished first.")
         return well and processes.drained
 
@@ -150,9 +150,7 @@ class LocalSystem:
                     "pid": processes.all[part.spec.name].process.pid,
                     "address": part.address,
                     "metrics": part.metrics,
-                    "rss_bytes": psutil.Process(processes.all[part.spec.name].process.pid)
-                    .memory_info()
-                    .rss,
+                    "rss_bytes": _resident(processes.all[part.spec.name].process.pid),
                     "start_seconds": round(processes.all[part.spec.name].ready_seconds, 3),
                 }
                 for part in self.parts
@@ -164,9 +162,10 @@ class LocalSystem:
     async def _samples(self) -> dict[str, Any]:
         """Ingests the corpus and asks; what fails is told and counted."""
         address = {part.spec.name: part.address for part in self.parts}
+        progress = output.progress(as_json=self.as_json)
         with telemetry.span("verity ingest"):
             outcomes = await ingest.ingest_all(
-                address["retrieval"], samples.files(), INGEST_SECONDS, self.console
+                address["retrieval"], samples.files(), INGEST_SECONDS, progress
             )
         self._print(Group(*(outcome.line() for outcome in outcomes)))
         failed = sum(outcome.error is not None for outcome in outcomes)
@@ -177,7 +176,7 @@ class LocalSystem:
             try:
                 with telemetry.span("verity ask"):
                     answer = await ask.watched(
-                        address["orchestrator"], request, ASK_SECONDS, self.console
+                        address["orchestrator"], request, ASK_SECONDS, progress
                     )
             except CliError as error:
                 failed += 1
@@ -213,6 +212,13 @@ def _on_signals(processes: Processes) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop)
+
+
+def _resident(pid: int) -> int:
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.NoSuchProcess:  # It died this moment, and is being started again.
+        return 0
 
 
 def _table(view: dict[str, Any]) -> Group:

@@ -81,6 +81,7 @@ def test_details_that_cannot_be_read_do_not_hide_the_error():
         "violations": [],
         "reason": "",
         "hint": "",
+        "detail": "",
     }
 
 
