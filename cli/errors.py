@@ -10,7 +10,7 @@ from grpc_status import rpc_status
 from rich.console import Console
 from rich.text import Text
 
-from cli.text import clean, plain
+from cli.text import clean, plain, printable
 
 FAILED = 1
 USAGE = 2
@@ -87,7 +87,7 @@ class CliError(Exception):
         """The line, and below it the detail."""
         console.print(self.line(), soft_wrap=True)
         for line in self.detail.splitlines():
-            console.print(Text("  " + clean(line), "dim"), soft_wrap=True)
+            console.print(Text("  " + printable(line), "dim"), soft_wrap=True)
 
 
 def from_rpc(error: grpc.aio.AioRpcError, service: str, address: str) -> CliError:

@@ -9,10 +9,14 @@ from rich.text import Text
 _UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
+def printable(text: str) -> str:
+    """The text without anything a terminal would obey, line breaks included."""
+    return "".join(c for c in text if unicodedata.category(c) not in _UNPRINTABLE)
+
+
 def clean(text: str) -> str:
-    """The text on one line, without anything a terminal would obey."""
-    kept = (" " if c in "\n\r\t" else c for c in text)
-    return " ".join("".join(c for c in kept if unicodedata.category(c) not in _UNPRINTABLE).split())
+    """The text on one line, printable, each run of white space one space."""
+    return " ".join(printable(" ".join(text.split())).split())
 
 
 def plain(text: str, style: str = "") -> Text:
