@@ -3,16 +3,15 @@
 from contextlib import AsyncExitStack
 
 import langsmith
-from pydantic import Field, SecretStr
+from pydantic import Field
 from verity.v1.generation_service_pb2_grpc import GenerationServiceStub
 from verity.v1.grounding_service_pb2_grpc import add_GroundingServiceServicer_to_server
 from verity.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 from verity.v1.verification_service_pb2_grpc import VerificationServiceStub
 
-from services.chassis import telemetry
+from services.chassis import settings, telemetry
 from services.chassis.client import channel
 from services.chassis.server import Service, run, serve
-from services.chassis.settings import Settings as ChassisSettings
 from services.orchestrator.asking import Asker, Limits
 from services.orchestrator.graph import Agents, Budgets, build
 from services.orchestrator.measures import Measures
@@ -20,34 +19,34 @@ from services.orchestrator.redis_memory import Keeping, open_memory
 from services.orchestrator.servicer import DEADLINES, GroundingServicer
 
 
-class Settings(ChassisSettings):
-    """The orchestrator's own settings."""
+class Settings(settings.Settings):
+    """The orchestrator's settings."""
 
-    tenant: str = Field("default", pattern=r"^[A-Za-z0-9_.-]{1,64}$")
+    tenant: str = Field(default="default", pattern=r"^[A-Za-z0-9_.-]{1,64}$")
     retrieval_target: str = "127.0.0.1:50052"
     generation_target: str = "127.0.0.1:50053"
     verification_target: str = "127.0.0.1:50054"
 
-    # May hold a password.
-    redis_url: SecretStr = SecretStr("redis://127.0.0.1:6379/0")
+    redis_url: str = "redis://127.0.0.1:6379/0"
     # The most one use of the memory may take, and the pause after it failed.
-    redis_timeout_seconds: float = Field(0.5, gt=0)
-    redis_pause_seconds: float = Field(2.0, gt=0)
-    # Thirty days.
-    answer_ttl_seconds: int = Field(2_592_000, ge=1)
-    # Answers of a conversation that are listed and make its historical quality.
-    answer_log_length: int = Field(100, ge=1, le=100)
-    # Turns a new question is read with.
-    history_turns: int = Field(5, ge=1, le=20)
+    redis_timeout_seconds: float = Field(default=0.5, gt=0)
+    redis_pause_seconds: float = Field(default=2.0, gt=0)
+    # Thirty days, counted from the answer; a conversation lives as long as its last answer.
+    answer_ttl_seconds: int = Field(default=2_592_000, ge=1)
+    # Answers of a conversation that are listed, and that make its historical quality.
+    answer_log_length: int = Field(default=100, ge=1, le=100)
+    # Turns that a new question is read with.
+    history_turns: int = Field(default=5, ge=1, le=20)
 
-    max_attempts: int = Field(3, ge=1, le=10)
+    # Drafts for one question, when it does not say so itself.
+    max_attempts: int = Field(default=3, ge=1, le=10)
     # Passages the first search asks for; each wider one asks for twice as many, up to 50.
-    retrieve_limit: int = Field(8, ge=1, le=50)
+    retrieve_limit: int = Field(default=8, ge=1, le=50)
     # The most seconds a call of each stage may take; less where the caller's deadline is nearer.
-    retrieve_seconds: float = Field(10.0, gt=0)
-    generate_seconds: float = Field(45.0, gt=0)
-    verify_seconds: float = Field(20.0, gt=0)
-    score_seconds: float = Field(5.0, gt=0)
+    retrieve_seconds: float = Field(default=10.0, gt=0)
+    generate_seconds: float = Field(default=45.0, gt=0)
+    verify_seconds: float = Field(default=20.0, gt=0)
+    score_seconds: float = Field(default=5.0, gt=0)
 
 
 async def main() -> None:
@@ -58,7 +57,7 @@ async def main() -> None:
         stack.enter_context(telemetry.configured("orchestrator", settings))
         memory = await stack.enter_async_context(
             open_memory(
-                settings.redis_url.get_secret_value(),
+                settings.redis_url,
                 Keeping(
                     settings.answer_ttl_seconds, settings.history_turns, settings.answer_log_length
                 ),
@@ -77,8 +76,7 @@ async def main() -> None:
             channel(
                 settings.generation_target,
                 service="verity.v1.GenerationService",
-                # A model that is asked again is paid again, and may answer otherwise.
-                idempotent=[],
+                idempotent=[],  # A model that is asked again costs again, and may say otherwise.
             )
         )
         verification = await stack.enter_async_context(
@@ -101,9 +99,8 @@ async def main() -> None:
             ),
             measures=Measures(telemetry.meter()),
         )
-        asker = Asker(
-            build().compile(), agents, Limits(settings.max_attempts, settings.retrieve_limit)
-        )
+        limits = Limits(settings.max_attempts, settings.retrieve_limit)
+        asker = Asker(build().compile(), agents, limits)
         await serve(
             Service(
                 name="verity.v1.GroundingService",

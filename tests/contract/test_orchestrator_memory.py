@@ -4,14 +4,14 @@ import asyncio
 import uuid
 
 import pytest
+from fakes import FakeMemory
+from stores import Store
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound
 from services.orchestrator.memory import Lease, new_answer_id
 from services.orchestrator.redis_memory import Keeping, open_memory
-from tests.fakes import FakeMemory
-from tests.stores import Store
 
 T, C = "tenant", "conversation"
 

@@ -7,13 +7,13 @@ import uuid
 import pytest
 import structlog
 from redis.cluster import key_slot
+from stores import Store
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
 from services.chassis.errors import FailedPrecondition, NotFound, Unavailable
 from services.orchestrator.memory import Lease, new_answer_id
 from services.orchestrator.redis_memory import Keeping, open_memory
-from tests.stores import Store
 
 T, C = "tenant", "conversation"
 

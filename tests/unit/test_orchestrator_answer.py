@@ -1,5 +1,6 @@
 """Nothing that was not verified gets into an answer, whatever verification replies."""
 
+from fakes import citation, draft, honest, passage, statement
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from verity.v1 import core_pb2 as core
@@ -8,7 +9,6 @@ from verity.v1 import verification_service_pb2 as verification
 
 from services.orchestrator.answer import ABSTENTION, compose, text
 from services.orchestrator.review import objections, released, review
-from tests.fakes import citation, draft, honest, passage, statement
 
 SOURCE = passage()
 SUPPORTED = core.VERDICT_SUPPORTED

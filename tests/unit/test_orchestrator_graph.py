@@ -4,6 +4,17 @@ import asyncio
 from contextlib import aclosing
 
 import pytest
+from fakes import (
+    FakeGeneration,
+    FakeMemory,
+    FakeRetrieval,
+    FakeVerification,
+    citation,
+    draft,
+    honest,
+    passage,
+    statement,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.metrics import MeterProvider
@@ -23,17 +34,6 @@ from services.orchestrator.answer import ABSTENTION
 from services.orchestrator.asking import Asker, Limits
 from services.orchestrator.graph import Agents, Budgets, build
 from services.orchestrator.measures import Measures
-from tests.fakes import (
-    FakeGeneration,
-    FakeMemory,
-    FakeRetrieval,
-    FakeVerification,
-    citation,
-    draft,
-    honest,
-    passage,
-    statement,
-)
 
 GOOD = statement("A UBO must submit proof.")
 BAD = statement("A UBO must submit a passport.", "a certified passport")

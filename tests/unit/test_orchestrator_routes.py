@@ -1,12 +1,12 @@
 """Where a question goes next."""
 
 import pytest
+from fakes import draft, honest, passage, statement
 from verity.v1 import core_pb2 as core
 from verity.v1 import verification_service_pb2 as verification
 
 from services.orchestrator import routes
 from services.orchestrator.review import review
-from tests.fakes import draft, honest, passage, statement
 
 
 def state(**known):
