@@ -59,6 +59,8 @@ class ParsedDocument:
             passages' embeddings.
         content_type: Media type found in the bytes.
         has_page_images: Whether a page can be rendered.
+        paragraphs: Where paragraphs start, ascending; the file's layout says more than its text.
+        tables: Spans to be kept whole where possible, ascending, without overlap: tables, listings.
     """
 
     text: str
@@ -68,6 +70,8 @@ class ParsedDocument:
     furniture: tuple[tuple[int, int], ...]
     content_type: str
     has_page_images: bool
+    paragraphs: tuple[int, ...] = ()
+    tables: tuple[tuple[int, int], ...] = ()
 
     @property
     def pages_without_text(self) -> tuple[int, ...]:

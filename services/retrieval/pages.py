@@ -1,0 +1,132 @@
+"""A page of a PDF as an image, with boxes around spans of the document's text."""
+
+import io
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import PIL.Image
+import PIL.ImageDraw
+
+from services.chassis.errors import FailedPrecondition, OutOfRange
+from services.retrieval.document import Box, Line, Page, ParsedDocument
+from services.retrieval.parsers import pdf
+from services.retrieval.parsers.pdf_page import PrintedPage
+
+_YELLOW = (255, 214, 0, 96)
+_POINTS_PER_INCH = 72
+# A wall poster at 300 dpi would fill the memory; larger pages are drawn at fewer dots per inch.
+_MAX_PIXELS = 16_000_000
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedPage:
+    """A PNG image, its size in pixels, and the boxes drawn on it, in points and reading order."""
+
+    png: bytes
+    width: int
+    height: int
+    boxes: tuple[Box, ...]
+
+
+def render(
+    data: bytes,
+    page_number: int,
+    spans: Sequence[Span],
+    document: ParsedDocument,
+    dpi: int,
+) -> RenderedPage:
+    """Draw a page; what `boxes_for` says of arguments and errors holds here too.
+
+    Args:
+        data: The file that `document` was parsed from.
+        page_number: The page to draw.
+        spans: What to highlight.
+        document: The file as it was parsed.
+        dpi: Pixels per inch; fewer on a page so large that the image would not fit in memory.
+    """
+    page = _page(document, page_number)
+    with pdf.opened(data) as opened:
+        printed = pdf.page_of(opened, page_number)
+        width, height = printed.frame.size
+        scale = min(dpi / _POINTS_PER_INCH, math.sqrt(_MAX_PIXELS / (width * height)))
+        image = opened[page_number - 1].render(scale=scale).to_pil().convert("RGBA")
+    boxes = tuple(_boxes(printed, document, page, spans))
+    marks = PIL.Image.new("RGBA", image.size)
+    pen = PIL.ImageDraw.Draw(marks)
+    for box in boxes:
+        edges = (box.left, box.top, box.right, box.bottom)
+        pen.rectangle([edge * scale for edge in edges], fill=_YELLOW)
+    png = io.BytesIO()
+    PIL.Image.alpha_composite(image, marks).convert("RGB").save(png, "PNG")
+    return RenderedPage(png.getvalue(), image.width, image.height, boxes)
+
+
+def boxes_for(
+    data: bytes, page_number: int, spans: Sequence[Span], document: ParsedDocument
+) -> tuple[Box, ...]:
+    """Where spans of the document's text stand on a page: a box for each line of each span.
+
+    Like `parsers.parse` it must not run in two threads of a process at once.
+
+    Args:
+        data: The file that `document` was parsed from.
+        page_number: From 1.
+        spans: In any order; what overlaps is taken as one, what is on other pages is passed over.
+        document: The file as it was parsed.
+
+    Raises:
+        OutOfRange: The document has no such page.
+        FailedPrecondition: Its pages cannot be drawn: it is not a PDF.
+    """
+    page = _page(document, page_number)
+    with pdf.opened(data) as opened:
+        return tuple(_boxes(pdf.page_of(opened, page_number), document, page, spans))
+
+
+def _page(document: ParsedDocument, number: int) -> Page:
+    if not document.has_page_images:
+        raise FailedPrecondition("Only the pages of a PDF can be drawn.")
+    if not 1 <= number <= len(document.pages):
+        raise OutOfRange(f"The document has pages 1 to {len(document.pages)}, not {number}.")
+    return document.pages[number - 1]
+
+
+def _boxes(
+    printed: PrintedPage, document: ParsedDocument, page: Page, spans: Sequence[Span]
+) -> Iterator[Box]:
+    lines = _lines_of(document.lines, page)
+    # Another version of PDFium may read the page otherwise than it was read when it was parsed.
+    # Then its characters are not those of the document, and whole lines are marked where they
+    # stood.
+    same = [line.text for line in printed.lines] == [
+        document.text[line.start : line.end] for line in lines
+    ]
+    merged = _merged(spans)
+    for index, line in enumerate(lines):
+        for start, end in merged:
+            first, last = max(start, line.start), min(end, line.end)
+            if not document.text[first:last].strip():
+                continue
+            box = printed.box_of(index, first - line.start, last - line.start) if same else line.box
+            if box is not None:
+                yield box
+
+
+def _lines_of(lines: Sequence[Line], page: Page) -> Sequence[Line]:
+    first = bisect_left(lines, page.start, key=lambda line: line.start)
+    last = bisect_left(lines, page.end, key=lambda line: line.start)
+    return lines[first:last]
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged

@@ -1,0 +1,12 @@
+"""Which characters may stand in a document's text."""
+
+# Stands for what is printed or written but is no character: a control code, a lone surrogate, a
+# glyph without a meaning. It must not vanish, or "1?4" would be quoted as "14".
+UNREADABLE = "\N{REPLACEMENT CHARACTER}"
+
+_KEPT = {ord("\t"), ord("\n"), ord("\f")}
+NO_CHARACTERS = frozenset(
+    {*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF} - _KEPT
+)
+# For str.translate; keeps every offset.
+MADE_READABLE = dict.fromkeys(NO_CHARACTERS, UNREADABLE)

@@ -1,0 +1,85 @@
+"""Markdown: its structure from markdown-it, its text as written."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from services.retrieval.document import Heading, Page, ParsedDocument
+from services.retrieval.parsers import numbering
+from services.retrieval.parsers.plain import lines_of
+
+CONTENT_TYPE = "text/markdown"
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_WHOLE = {"table_open", "fence", "code_block", "html_block"}
+_PARAGRAPH = {"paragraph_open", "list_item_open", "blockquote_open", *_WHOLE}
+
+
+def parse(text: str) -> ParsedDocument:
+    """Read Markdown whose lines end with a line feed; its text stays as written, marks and all.
+
+    YAML front matter is text without structure. Headings inside lists and quotations are not
+    sections.
+    """
+    front = _FRONT_MATTER.match(text)
+    # Blank lines in its place keep all line numbers.
+    source = "\n" * text.count("\n", 0, front.end()) + text[front.end() :] if front else text
+    reader = MarkdownIt("commonmark").enable("table")
+    # Only blocks are wanted; inline marks are read for headings alone.
+    reader.core.ruler.enableOnly(["normalize", "block"])
+    tokens = reader.parse(source)
+    line_starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    page = Page(1, 0, len(text))
+    return ParsedDocument(
+        text=text,
+        pages=(page,),
+        lines=tuple(lines_of(text, (page,))),
+        headings=tuple(_headings(text, tokens, line_starts)),
+        furniture=(),
+        content_type=CONTENT_TYPE,
+        has_page_images=False,
+        paragraphs=tuple(
+            sorted({line_starts[t.map[0]] for t in tokens if t.map and t.type in _PARAGRAPH})
+        ),
+        tables=tuple(
+            _span(text, token.map, line_starts)
+            for token in tokens
+            if token.map and token.level == 0 and token.type in _WHOLE
+        ),
+    )
+
+
+def _span(text: str, lines: Sequence[int], line_starts: Sequence[int]) -> tuple[int, int]:
+    """The characters of a range of lines, white space around them aside."""
+    start, end = line_starts[lines[0]], min(line_starts[lines[1]], len(text))
+    block = text[start:end]
+    return start + len(block) - len(block.lstrip()), start + len(block.rstrip())
+
+
+def _headings(text: str, tokens: Sequence[Token], line_starts: Sequence[int]) -> Iterator[Heading]:
+    inline = MarkdownIt("commonmark")
+    for token, content in pairwise(tokens):
+        if token.type != "heading_open" or token.level or not token.map or not content.content:
+            continue
+        start, end = _span(text, token.map, line_starts)
+        title = _words(inline.parseInline(content.content))
+        numbered = numbering.read(title)
+        yield Heading(
+            start=start,
+            end=end,
+            level=int(token.tag[1:]),
+            section_id=numbered.section_id if numbered else "",
+            title=title,
+        )
+
+
+def _words(tokens: Iterable[Token]) -> str:
+    """A heading without its marks."""
+    words = "".join(
+        " " if child.type in {"softbreak", "hardbreak"} else child.content
+        for token in tokens
+        for child in token.children or ()
+    )
+    return " ".join(words.split())

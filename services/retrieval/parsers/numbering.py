@@ -1,0 +1,147 @@
+"""Section numbers as they are printed: "4.2 Beneficial ownership", "Article 48(1)", "Annex A"."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["part", "chapter", "annex", "section", "bare"]
+
+_KINDS: dict[str, Kind] = {
+    "part": "part",
+    "title": "part",
+    "chapter": "chapter",
+    "annex": "annex",
+    "appendix": "annex",
+    "schedule": "annex",
+    "exhibit": "annex",
+    "section": "section",
+    "article": "section",
+    "clause": "section",
+    "item": "section",
+    "sec.": "section",
+    "art.": "section",
+    "§": "section",
+    "§§": "section",
+}
+_NUMBER = r"\d{1,4}[A-Za-z]?(?:\.\d{1,3}[A-Za-z]?)*(?:\([0-9A-Za-z]{1,4}\))*"
+_LETTER = r"(?:[IVXLC]{1,7}|[A-Z])(?:[.-]\d{1,3})*"
+_END = r"(?![\w(%])"
+_LABELLED = re.compile(
+    r"(?P<label>(?:part|title|chapter|annex|appendix|schedule|exhibit)\b"
+    r"|(?:section|article|clause|item)\b|sec\.|art\.|§§?)"
+    rf"[ \t\xa0]*(?P<id>(?-i:{_NUMBER}|{_LETTER})){_END}",
+    re.IGNORECASE,
+)
+_BARE = re.compile(rf"(?P<id>\d{{1,3}}(?:\.\d{{1,3}})*|[A-Z](?:\.\d{{1,3}})+)(?P<dot>[.)]?){_END}")
+_MARK = re.compile(r"[ \t\xa0]*[:.\u2013\u2014-](?=\s|$)")
+# The rest of a contents line: leaders, or a page number at the end.
+_CONTENTS = re.compile(r"\.{3,}|(?:\. ){2,}|\u2026|[ \t]\d{1,4}$")
+_MONTH = re.compile(
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_MAX_TITLE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """How a line that begins with a section number reads.
+
+    Attributes:
+        section_id: "4.2" of "Section 4.2", "48(1)" of "Article 48(1)"; parts, chapters and
+            annexes keep their word ("Annex A"), for they are counted apart from sections.
+        kind: What the number counts; "bare" when no word says it.
+        depth: How many numbers deep: 2 for "4.2".
+        marked: Whether punctuation sets the number off from what follows, as in "Section 4.2: Any".
+        label_end: Where number and punctuation end in the line.
+        title: The words after it.
+    """
+
+    section_id: str
+    kind: Kind
+    depth: int
+    marked: bool
+    label_end: int
+    title: str
+
+
+def read(line: str) -> Numbered | None:
+    """The section number at the start of a line, None when there is none."""
+    indent = len(line) - len(line.lstrip())
+    if labelled := _LABELLED.match(line, indent):
+        kind = _KINDS[labelled["label"].lower()]
+        number = labelled["id"]
+        section_id = number if kind == "section" else f"{labelled['label'].capitalize()} {number}"
+        end, marked = labelled.end(), False
+        if mark := _MARK.match(line, end):
+            end, marked = mark.end(), True
+    elif bare := _BARE.match(line, indent):
+        kind, number = "bare", bare["id"]
+        section_id, end, marked = number, bare.end(), bool(bare["dot"])
+    else:
+        return None
+    title = line[end:].strip()
+    if kind == "bare" and not title:
+        return None
+    return Numbered(section_id, kind, 1 + number.count(".") + number.count("("), marked, end, title)
+
+
+def is_title(words: str) -> bool:
+    """Whether words after a section number are its title, not a sentence or a contents line."""
+    return (
+        0 < len(words) <= _MAX_TITLE
+        and (words[0].isupper() or words[0] in "\"'\u201c\u2018(")
+        and words[-1] not in ".,;:"
+        and not _CONTENTS.search(words)
+        and not _MONTH.match(words)
+    )
+
+
+def label(line: str, numbered: Numbered) -> str:
+    """The number alone with its word: "Section 4.2" of "Section 4.2: Any corporate entity"."""
+    return line[: numbered.label_end].strip().rstrip(":.\u2013\u2014-").rstrip()
+
+
+def is_contents_line(line: str) -> bool:
+    """Whether a line reads as an entry of a table of contents."""
+    return _CONTENTS.search(line.rstrip()) is not None
+
+
+def starts_section(numbered: Numbered, previous: Numbered | None) -> bool:
+    """Whether a number at the start of a paragraph, of plain type, starts a section.
+
+    A word with punctuation or alone does ("Section 4.2:", "Article 48(1)"); without a word it does
+    when it is two numbers deep or more and goes on from the section before, so that an amount does
+    not. The text of a section may repeat the number of its title; that starts nothing.
+    """
+    if previous is not None and numbered.section_id == previous.section_id:
+        return False
+    if numbered.kind != "bare":
+        return numbered.marked or not numbered.title
+    if numbered.depth == 1 or not numbered.title[0].isupper():
+        return False
+    if previous is None:
+        return numbered.section_id.startswith("1.")
+    head, last = (n.section_id.split(" ")[-1].split(".")[0] for n in (numbered, previous))
+    return head == last or (head.isdecimal() and last.isdecimal() and int(head) == int(last) + 1)
+
+
+def levels(numbers: Sequence[Numbered]) -> list[int]:
+    """The levels of a document's numbered headings, in order; 1 is outermost.
+
+    Sections stand below chapters, these below parts, where there are any; what follows the title
+    of an annex stands below the annex.
+    """
+    kinds = {numbered.kind for numbered in numbers}
+    parts, chapters = int("part" in kinds), int("chapter" in kinds)
+    above = {"part": 0, "chapter": parts, "annex": 0}
+    found: list[int] = []
+    annexes = 0
+    for numbered in numbers:
+        if numbered.kind == "annex":
+            annexes = 1
+            found.append(numbered.depth)
+        else:
+            found.append(above.get(numbered.kind, parts + chapters) + numbered.depth + annexes)
+    return found

@@ -1,0 +1,116 @@
+"""PDF: the text of each page with its layout, headings, tables and running headers."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from services.chassis.errors import InvalidInput
+from services.retrieval.document import Line, Page, ParsedDocument
+from services.retrieval.parsers import furniture, pdf_headings, pdf_layout, pdf_page
+
+CONTENT_TYPE = "application/pdf"
+# Follows every page but the last; no page holds a form feed of its own.
+_PAGE_BREAK = "\n\f"
+
+
+@dataclass(slots=True)
+class _Reading:
+    """All pages, one after the other."""
+
+    text: str = ""
+    pages: list[Page] = field(default_factory=list)
+    heights: list[float] = field(default_factory=list)
+    lines: list[pdf_layout.PlacedLine] = field(default_factory=list)
+
+
+@contextmanager
+def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
+    """The PDF in these bytes.
+
+    PDFium is not thread-safe, not even over different documents: one thread of a process at a time.
+    """
+    try:
+        pdf = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == pdfium.FPDF_ERR_PASSWORD:
+            raise InvalidInput(
+                "The PDF is encrypted; save it without its password and send it again.",
+                reason="ENCRYPTED_FILE",
+            ) from error
+        raise _damaged("it cannot be opened") from error
+    with pdf:
+        yield pdf
+
+
+def parse(data: bytes, max_pages: int) -> ParsedDocument:
+    """Read a PDF; see `opened` about threads. Pages are read in the order in which they print."""
+    with opened(data) as pdf:
+        if len(pdf) > max_pages:
+            raise InvalidInput(
+                f"The PDF has {len(pdf)} pages and may have at most {max_pages}; split it.",
+                reason="TOO_LARGE",
+            )
+        if not len(pdf):
+            raise _damaged("it has no pages")
+        bookmarks = tuple(pdf_headings.outline(pdf))
+        reading = _read_all(pdf)
+    placed = reading.lines
+    lines = tuple(Line(line.start, line.end, line.page_number, line.printed.box) for line in placed)
+    running = furniture.find(reading.text, lines, reading.heights)
+    body = [line for index, line in enumerate(placed) if index not in running]
+    starts = pdf_layout.paragraph_starts(body)
+    tables = pdf_layout.tables(body)
+    tabular = {index for first, end in tables for index in range(first, end)}
+    headings = pdf_headings.find(body, starts, tabular, bookmarks)
+    return ParsedDocument(
+        text=reading.text,
+        pages=tuple(reading.pages),
+        lines=lines,
+        headings=headings,
+        furniture=tuple((lines[index].start, lines[index].end) for index in sorted(running)),
+        content_type=CONTENT_TYPE,
+        has_page_images=True,
+        paragraphs=tuple(body[index].start for index in sorted(starts)),
+        tables=tuple((body[first].start, body[end - 1].end) for first, end in tables),
+    )
+
+
+def page_of(pdf: pypdfium2.PdfDocument, number: int) -> pdf_page.PrintedPage:
+    """Page `number`, counted from 1, as it was read into the document's text."""
+    try:
+        page = pdf[number - 1]
+    except pypdfium2.PdfiumError as error:
+        raise _damaged(f"its page {number} cannot be read") from error
+    try:
+        return pdf_page.read(page)
+    finally:
+        page.close()
+
+
+def _read_all(pdf: pypdfium2.PdfDocument) -> _Reading:
+    reading = _Reading()
+    texts: list[str] = []
+    start = 0
+    for number in range(1, len(pdf) + 1):
+        # The place of each character is dropped with its page: all of them would be 200 bytes each.
+        page = page_of(pdf, number)
+        line_start = start
+        for line in page.lines:
+            reading.lines.append(pdf_layout.PlacedLine(line, line_start, number))
+            line_start += len(line.text) + 1
+        texts.append(page.text if number == len(pdf) else page.text + _PAGE_BREAK)
+        reading.pages.append(Page(number, start, start + len(texts[-1])))
+        reading.heights.append(page.frame.size[1])
+        start += len(texts[-1])
+    reading.text = "".join(texts)
+    return reading
+
+
+def _damaged(what: str) -> InvalidInput:
+    return InvalidInput(
+        f"The PDF is damaged: {what}. Open it, save it anew and send it again.",
+        reason="DAMAGED_FILE",
+    )

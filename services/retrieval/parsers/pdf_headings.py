@@ -1,0 +1,276 @@
+"""Headings of a PDF, from its outline, its section numbers and its type."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pypdfium2
+
+from services.retrieval.document import Heading
+from services.retrieval.parsers import numbering
+from services.retrieval.parsers.pdf_layout import PlacedLine
+
+_MAX_LEVEL = 8
+_MAX_LINES = 3
+_MAX_WORDS = 16
+_MIN_LETTERS = 3
+# Type this much larger than the body's is a heading's.
+_LARGER = 1.12
+# What follows a heading that is only bold must be prose: a line of at least this length.
+_PROSE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """An entry of a PDF's outline; level 1 is outermost."""
+
+    title: str
+    page_number: int
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Lines `first` to `end` are a heading; run in, only the number is."""
+
+    first: int
+    end: int
+    numbered: numbering.Numbered | None
+    outline_level: int = 0
+    run_in: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """Type size to half a point, and weight."""
+
+    size: float
+    bold: bool
+
+    @classmethod
+    def of(cls, line: PlacedLine) -> "_Style":
+        return cls(round(2 * line.printed.size) / 2, line.printed.bold)
+
+
+def outline(pdf: pypdfium2.PdfDocument) -> Iterator[Bookmark]:
+    """The outline's entries that name a page, in order."""
+    for bookmark in pdf.get_toc(max_depth=_MAX_LEVEL):
+        destination = bookmark.get_dest()
+        index = destination.get_index() if destination else None
+        try:
+            title = bookmark.get_title()
+        except UnicodeDecodeError:
+            continue
+        if index is not None:
+            yield Bookmark(title, index + 1, bookmark.level + 1)
+
+
+def find(
+    lines: Sequence[PlacedLine],
+    starts: Collection[int],
+    tabular: Collection[int],
+    bookmarks: Sequence[Bookmark],
+) -> tuple[Heading, ...]:
+    """The headings among the lines of the running text.
+
+    A line is a heading when the outline names it, when it begins with a section number and is set
+    as a title, when its type is larger than the body's, or when it is bold, short and followed by
+    prose. A paragraph that begins with a section number ("Section 4.2: Any corporate entity ...")
+    has a heading run in: the number alone.
+
+    Args:
+        lines: The running text.
+        starts: Indices of the lines that begin a paragraph.
+        tabular: Indices of the lines that are in a table.
+        bookmarks: The outline.
+    """
+    page = _Text(lines, starts, tabular)
+    named = _match_outline(lines, bookmarks)
+    found: list[_Found] = []
+    previous: numbering.Numbered | None = None
+    index = 0
+    while index < len(lines):
+        heading = named.get(index) or page.heading_at(index, previous)
+        if heading is None:
+            index += 1
+            continue
+        found.append(heading)
+        previous = heading.numbered or previous
+        index = heading.end
+    return tuple(_headings(lines, found))
+
+
+class _Text:
+    """The running text, asked line by line whether a heading begins there."""
+
+    def __init__(
+        self, lines: Sequence[PlacedLine], starts: Collection[int], tabular: Collection[int]
+    ) -> None:
+        self._lines = lines
+        self._starts = starts
+        self._tabular = tabular
+        self._styles = [_Style.of(line) for line in lines]
+        characters: Counter[_Style] = Counter()
+        for line, style in zip(lines, self._styles, strict=True):
+            characters[style] += len(line.text)
+        self._body = characters.most_common(1)[0][0] if lines else _Style(0.0, bold=False)
+
+    def heading_at(self, index: int, previous: numbering.Numbered | None) -> _Found | None:
+        line = self._lines[index]
+        if index in self._tabular or numbering.is_contents_line(line.text):
+            return None
+        numbered = numbering.read(line.text)
+        if numbered is None:
+            return self._by_type(index)
+        whole_line = not numbered.title or numbering.is_title(numbered.title)
+        if whole_line and self._stands_out(index) and self._may_number(index, numbered):
+            return _Found(index, self._end_of_title(index), numbered)
+        if index not in self._starts or not numbering.starts_section(numbered, previous):
+            return None
+        if whole_line and (index + 1 in self._starts or index + 1 == len(self._lines)):
+            return _Found(index, index + 1, numbered)
+        return _Found(index, index + 1, numbered, run_in=True)
+
+    def _stands_out(self, index: int) -> bool:
+        style = self._styles[index]
+        return style.size >= _LARGER * self._body.size or (style.bold and not self._body.bold)
+
+    def _may_number(self, index: int, numbered: numbering.Numbered) -> bool:
+        """Bold type alone does not make a section of "12 months ended"; a word or a point does."""
+        larger = self._styles[index].size >= _LARGER * self._body.size
+        return larger or numbered.kind != "bare" or numbered.marked or numbered.depth > 1
+
+    def _end_of_title(self, first: int) -> int:
+        """Index after the last line of a title: lines that go on in the same type without a gap."""
+        end = first + 1
+        while (
+            end < len(self._lines)
+            and end - first < _MAX_LINES
+            and end not in self._starts
+            and end not in self._tabular
+            and self._styles[end] == self._styles[first]
+            and self._lines[end].page_number == self._lines[first].page_number
+            and numbering.read(self._lines[end].text) is None
+        ):
+            end += 1
+        return end
+
+    def _by_type(self, index: int) -> _Found | None:
+        if index not in self._starts or not self._stands_out(index):
+            return None
+        end = self._end_of_title(index)
+        words = " ".join(line.text for line in self._lines[index:end]).split()
+        following = self._lines[end] if end < len(self._lines) else None
+        if (
+            len(words) > _MAX_WORDS
+            or sum(map(str.isalpha, "".join(words))) < _MIN_LETTERS
+            or not (words[0][0].isupper() or words[0][0].isdigit())
+            or words[-1][-1] in ".,;:"
+            or following is None
+            or any(line.printed.columns for line in self._lines[index:end])
+            or (self._styles[end] == self._styles[index] and end not in self._starts)
+        ):
+            return None
+        if self._styles[index].size < _LARGER * self._body.size and not (
+            end not in self._tabular
+            and not self._styles[end].bold
+            and len(following.text) >= _PROSE
+            and following.page_number == self._lines[index].page_number
+        ):
+            return None
+        return _Found(index, end, None)
+
+
+def _match_outline(
+    lines: Sequence[PlacedLine], bookmarks: Sequence[Bookmark]
+) -> Mapping[int, _Found]:
+    """By index of the first line, the headings that the outline names on their pages."""
+    on_page: defaultdict[int, list[int]] = defaultdict(list)
+    if bookmarks:
+        for index, line in enumerate(lines):
+            on_page[line.page_number].append(index)
+    named: dict[int, _Found] = {}
+    for bookmark in bookmarks:
+        title = _fold(bookmark.title)
+        for index in on_page[bookmark.page_number]:
+            end = _end_of_match(lines, index, title)
+            if end and index not in named:
+                numbered = numbering.read(lines[index].text)
+                named[index] = _Found(index, end, numbered, outline_level=bookmark.level)
+                break
+    return named
+
+
+def _end_of_match(lines: Sequence[PlacedLine], first: int, title: str) -> int:
+    """Index after the lines that together read as the title, its number aside; 0 if they do not."""
+    if not title:
+        return 0
+    numbered = numbering.read(lines[first].text)
+    printed = _fold(lines[first].text)
+    beginnings = {printed, _fold(numbered.title)} if numbered and numbered.title else {printed}
+    for end in range(first + 1, min(first + 1 + _MAX_LINES, len(lines) + 1)):
+        if title in beginnings:
+            return end
+        beginnings = {start for start in beginnings if title.startswith(start)}
+        if not beginnings or end == len(lines):
+            return 0
+        beginnings = {start + _fold(lines[end].text) for start in beginnings}
+    return 0
+
+
+def _fold(words: str) -> str:
+    return "".join(filter(str.isalnum, words.casefold()))
+
+
+def _headings(lines: Sequence[PlacedLine], found: Sequence[_Found]) -> Iterator[Heading]:
+    levels = _levels(lines, found)
+    for heading, level in zip(found, levels, strict=True):
+        first = lines[heading.first]
+        title_lines = [line.text for line in lines[heading.first : heading.end]]
+        end = lines[heading.end - 1].end
+        if heading.numbered and heading.run_in:
+            title_lines = [numbering.label(first.text, heading.numbered)]
+            end = first.start + heading.numbered.label_end
+        yield Heading(
+            start=first.start,
+            end=end,
+            level=min(level, _MAX_LEVEL),
+            section_id=heading.numbered.section_id if heading.numbered else "",
+            title=" ".join(" ".join(title_lines).split()),
+        )
+
+
+def _levels(lines: Sequence[PlacedLine], found: Sequence[_Found]) -> list[int]:
+    """Levels: from the outline, else from the number, else from the type."""
+    by_number = iter(numbering.levels([heading.numbered for heading in found if heading.numbered]))
+    numbered_levels = [next(by_number) if heading.numbered else 0 for heading in found]
+    # The outline may hang the sections under a root of its own, or number them from elsewhere.
+    shifts: defaultdict[numbering.Kind, Counter[int]] = defaultdict(Counter)
+    for heading, level in zip(found, numbered_levels, strict=True):
+        if heading.numbered and heading.outline_level:
+            shifts[heading.numbered.kind][heading.outline_level - level] += 1
+    shift = {kind: counts.most_common(1)[0][0] for kind, counts in shifts.items()}
+    known = [
+        heading.outline_level
+        or (max(level + shift.get(heading.numbered.kind, 0), 1) if heading.numbered else 0)
+        for heading, level in zip(found, numbered_levels, strict=True)
+    ]
+    levels_by_style: defaultdict[_Style, Counter[int]] = defaultdict(Counter)
+    for heading, level in zip(found, known, strict=True):
+        if level and not heading.run_in:
+            levels_by_style[_Style.of(lines[heading.first])][level] += 1
+    usual = {style: levels.most_common(1)[0][0] for style, levels in levels_by_style.items()}
+    unknown = {
+        _Style.of(lines[heading.first])
+        for heading, level in zip(found, known, strict=True)
+        if not level
+    }
+    # Type without a known level stands one below the next larger type.
+    above = 0
+    for style in sorted(unknown | usual.keys(), key=lambda s: (s.size, s.bold), reverse=True):
+        usual.setdefault(style, above + 1)
+        above = max(above, usual[style])
+    return [
+        level or usual[_Style.of(lines[heading.first])]
+        for heading, level in zip(found, known, strict=True)
+    ]

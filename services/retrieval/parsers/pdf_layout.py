@@ -1,0 +1,133 @@
+"""Paragraphs and tables of a PDF, seen from where its lines stand."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from services.retrieval.parsers.pdf_page import PrintedLine
+
+# A distance between two lines of this many times the usual one parts paragraphs.
+_PARAGRAPH_GAP = 1.25
+# What is usual at most, in type sizes: on a page of single-line paragraphs all distances are gaps.
+_WIDEST_PITCH = 1.45
+_SIZE_CHANGE = 1.1
+_TERMINAL = frozenset(".!?:;\u201d\"'\u2019)]")
+_LIST_ITEM = re.compile(
+    r"(?:[\u2022\u25cf\u25aa\u25e6\u2023\u2013\u2014*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)])\s"
+)
+_MIN_ROWS = 3
+_ROW_OVERLAP = 0.5
+# Rows of a table may be this many lines apart: one line of a wrapped cell lies between.
+_MAX_STEP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLine:
+    """A printed line with its place in the document's text."""
+
+    printed: PrintedLine
+    start: int
+    page_number: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.printed.text)
+
+    @property
+    def text(self) -> str:
+        return self.printed.text
+
+
+def is_terminated(text: str) -> bool:
+    """Whether a line ends as a sentence or a clause does."""
+    return text.rstrip()[-1:] in _TERMINAL
+
+
+def paragraph_starts(lines: Sequence[PlacedLine]) -> frozenset[int]:
+    """Indices of the lines that begin a paragraph.
+
+    Args:
+        lines: Those of the running text, in order.
+    """
+    pitches = _usual_pitches(lines)
+    starts = {0} if lines else set()
+    for index, (above, line) in enumerate(pairwise(lines), start=1):
+        if _begins(above, line, pitches.get(line.page_number)):
+            starts.add(index)
+    return frozenset(starts)
+
+
+def _begins(above: PlacedLine, line: PlacedLine, usual: float | None) -> bool:
+    if _LIST_ITEM.match(line.text) and is_terminated(above.text):
+        return True
+    runs_on = not is_terminated(above.text) and line.text.lstrip()[:1].islower()
+    if runs_on or _same_row(above, line):
+        return False
+    larger, smaller = sorted((above.printed.size, line.printed.size), reverse=True)
+    if larger > _SIZE_CHANGE * smaller:
+        return True
+    pitch = line.printed.box.top - above.printed.box.top
+    if line.page_number != above.page_number or pitch <= 0:
+        # A new page or column: the paragraph goes on unless its last sentence is complete.
+        return is_terminated(above.text)
+    widest = _WIDEST_PITCH * line.printed.size
+    return pitch > _PARAGRAPH_GAP * min(usual or widest, widest)
+
+
+def _usual_pitches(lines: Sequence[PlacedLine]) -> dict[int, float]:
+    """By page, the usual distance from the top of a line to the top of the next."""
+    pitches: defaultdict[int, list[float]] = defaultdict(list)
+    for above, line in pairwise(lines):
+        pitch = line.printed.box.top - above.printed.box.top
+        if line.page_number == above.page_number and pitch > 0 and not _same_row(above, line):
+            pitches[line.page_number].append(pitch)
+    return {page: median(values) for page, values in pitches.items()}
+
+
+def tables(lines: Sequence[PlacedLine]) -> list[tuple[int, int]]:
+    """Half-open ranges of lines that are tables: rows of words set apart, one under the other."""
+    in_columns = [line.printed.columns for line in lines]
+    row = list(range(len(lines)))
+    for index, (above, line) in enumerate(pairwise(lines), start=1):
+        if _same_row(above, line):
+            in_columns[index - 1] = in_columns[index] = True
+            row[index] = row[index - 1]
+    return [
+        (first, last + 1)
+        for first, last in _runs(lines, in_columns)
+        if len({row[index] for index in range(first, last + 1) if in_columns[index]}) >= _MIN_ROWS
+    ]
+
+
+def _runs(lines: Sequence[PlacedLine], in_columns: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """First and last line of each run of lines in columns; a wrapped cell may lie between."""
+    first = last = -1
+    for index, tabular in enumerate(in_columns):
+        if not tabular:
+            continue
+        if (
+            first >= 0
+            and index - last <= _MAX_STEP
+            and lines[index].page_number == lines[last].page_number
+        ):
+            last = index
+            continue
+        if first >= 0:
+            yield first, last
+        first = last = index
+    if first >= 0:
+        yield first, last
+
+
+def _same_row(one: PlacedLine, other: PlacedLine) -> bool:
+    """Whether two lines stand side by side."""
+    if one.page_number != other.page_number:
+        return False
+    a, b = one.printed.box, other.printed.box
+    overlap = min(a.bottom, b.bottom) - max(a.top, b.top)
+    return overlap > _ROW_OVERLAP * min(a.bottom - a.top, b.bottom - b.top) and max(
+        a.left, b.left
+    ) >= min(a.right, b.right)
