@@ -43,6 +43,8 @@ def run(arguments: Sequence[str]) -> int:
     except CliError as failure:
         error = failure
     except typer.TyperException as usage:
+        if not usage.format_message():  # No command was given; the help has been shown.
+            return USAGE
         error = CliError(usage.format_message(), code="USAGE", exit_code=USAGE)
     except typer.Abort:
         return INTERRUPTED

@@ -14,8 +14,21 @@ from cli.text import plain
 IDEMPOTENT = ("GetDocument", "ListDocuments")
 PAGE_SIZE = 1000
 
-app = typer.Typer(no_args_is_help=True, help="See and remove what has been ingested.")
+app = typer.Typer(help="See and remove what has been ingested.")
 Id = Annotated[str, typer.Argument(metavar="ID")]
+
+
+@app.callback(invoke_without_command=True)
+def documents(
+    context: typer.Context,
+    address: Address = "",
+    data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
+    timeout: options.Timeout = 10.0,
+    as_json: options.Json = False,
+) -> None:
+    """See and remove what has been ingested; alone, the list."""
+    if context.invoked_subcommand is None:
+        list_documents(address=address, data_dir=data_dir, timeout=timeout, as_json=as_json)
 
 
 @app.command("list")

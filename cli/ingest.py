@@ -22,9 +22,6 @@ SERVICE = "verity.v1.RetrievalService"
 CHUNK = 256 * 1024
 # What is taken from a folder; a file that is named outright is sent whatever it is called.
 SUFFIXES = {".pdf", ".md", ".markdown", ".txt"}
-SAME_NAME = (
-    "Another file of this name was given, and this one would replace it; rename one of them."
-)
 
 Address = Annotated[
     str,
@@ -42,31 +39,32 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one file ended: a result, or what was wrong with it."""
+    """How one file ended: with a result, or with what was wrong."""
 
     path: Path
-    result: pb.IngestDocumentResponse.Result | None
-    error: CliError | None = None
+    end: pb.IngestDocumentResponse.Result | CliError
+
+    @property
+    def failed(self) -> bool:
+        return isinstance(self.end, CliError)
 
     def view(self) -> dict[str, Any]:
-        if self.error:
-            return {"path": str(self.path), "error": self.error.view()}
-        assert self.result  # noqa: S101  # One of the two is there.
+        if isinstance(self.end, CliError):
+            return {"path": str(self.path), "error": self.end.view()}
         return {
             "path": str(self.path),
-            "outcome": outcome_word(self.result),
-            "document": json_view.document(self.result.document),
+            "outcome": _word(self.end),
+            "document": json_view.document(self.end.document),
         }
 
     def line(self) -> Text:
-        if self.error:
-            return Text.assemble(("✗ ", "red"), f"{clean(str(self.path))}: ", self.error.line())
-        assert self.result  # noqa: S101  # One of the two is there.
-        document = self.result.document
+        if isinstance(self.end, CliError):
+            return Text.assemble(("✗ ", "red"), f"{clean(str(self.path))}: ", self.end.line())
+        document = self.end.document
         return Text.assemble(
             ("✓ ", "green"),
             clean(document.source_name),
-            (f" {outcome_word(self.result).lower()}, version {document.version}, ", "dim"),
+            (f" {_word(self.end).lower()}, version {document.version}, ", "dim"),
             (f"{document.page_count} pages, {document.passage_count} passages", "dim"),
         )
 
@@ -106,7 +104,7 @@ def ingest(
         raise CliError(f"No file there ends in {', '.join(sorted(SUFFIXES))}.", code="NOT_FOUND")
     console = output.progress(as_json=as_json)
     outcomes = rpc.run("ingest", lambda: ingest_all(target, files, timeout, console))
-    failed = sum(outcome.error is not None for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes)
     view = {"files": [outcome.view() for outcome in outcomes], "failed": failed}
     output.show(view, Group(*(outcome.line() for outcome in outcomes)), as_json=as_json)
     if failed:
@@ -142,22 +140,36 @@ async def ingest_all(
         TimeElapsedColumn(),
     )
     outcomes: list[Outcome] = []
-    with Progress(*columns, console=console, transient=True) as progress:
-        for file in files:
-            task = progress.add_task(clean(file.path.name), total=None, stage="")
-            try:
-                if any(file.path.name == outcome.path.name for outcome in outcomes):
-                    raise CliError(SAME_NAME, code="ALREADY_EXISTS")  # noqa: TRY301  # One place ends a file.
-                result = await _ingest(target, file, seconds, _bar(progress, task))
-                outcomes.append(Outcome(file.path, result))
-            except CliError as error:
-                outcomes.append(Outcome(file.path, None, error))
-            progress.remove_task(task)
+    taken: set[str] = set()
+    async with rpc.reach(SERVICE, target) as channel:
+        stub = rpc_pb.RetrievalServiceStub(channel)
+        with Progress(*columns, console=console, transient=True) as progress:
+            for file in files:
+                task = progress.add_task(clean(file.path.name), total=None, stage="")
+                end: pb.IngestDocumentResponse.Result | CliError
+                try:
+                    with rpc.explained(SERVICE, target):
+                        _claim_name(file, taken)
+                        end = await _ingest(stub, file, seconds, _bar(progress, task))
+                except CliError as error:
+                    end = error
+                outcomes.append(Outcome(file.path, end))
+                progress.remove_task(task)
     return outcomes
 
 
+def _claim_name(file: File, taken: set[str]) -> None:
+    """A document is known by its name without folders: two alike would be one document."""
+    if file.path.name in taken:
+        raise CliError(
+            "Another file of this name was given, which this one would replace; rename one.",
+            code="ALREADY_EXISTS",
+        )
+    taken.add(file.path.name)
+
+
 async def _ingest(
-    target: str,
+    stub: rpc_pb.RetrievalServiceStub,
     file: File,
     seconds: float,
     on_progress: Callable[[pb.IngestDocumentResponse.Progress], None],
@@ -165,10 +177,8 @@ async def _ingest(
     broken: list[OSError] = []
     try:
         with file.path.open("rb") as content:
-            async with rpc.reach(SERVICE, target) as channel:
-                requests = _requests(file, content, broken)
-                call = rpc_pb.RetrievalServiceStub(channel).IngestDocument
-                return await _result(call(requests, timeout=seconds), on_progress)
+            replies = stub.IngestDocument(_requests(file, content, broken), timeout=seconds)
+            return await _result(replies, on_progress)
     except OSError as error:
         raise _unreadable(error) from error
     except asyncio.CancelledError:
@@ -223,7 +233,7 @@ def _bar(progress: Progress, task: TaskID) -> Callable[[pb.IngestDocumentRespons
     return update
 
 
-def outcome_word(result: pb.IngestDocumentResponse.Result) -> str:
+def _word(result: pb.IngestDocumentResponse.Result) -> str:
     """CREATED, REPLACED or UNCHANGED."""
     descriptor = pb.IngestDocumentResponse.Result.Outcome.DESCRIPTOR
     return json_view.word(descriptor, "OUTCOME_", result.outcome)

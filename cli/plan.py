@@ -1,5 +1,7 @@
 """What a local system is made of: which processes, where they listen, what each is told."""
 
+import asyncio
+import contextlib
 import os
 import socket
 import sys
@@ -7,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -26,6 +27,12 @@ SERVICES = {
     "verification": "verity.v1.VerificationService",
 }
 REDIS = "redis"
+# A refused connection is tried again at once, not after gRPC's second, and never by way of a proxy.
+_LOOPBACK = [
+    ("grpc.initial_reconnect_backoff_ms", 50),
+    ("grpc.max_reconnect_backoff_ms", 200),
+    ("grpc.enable_http_proxy", 0),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +112,15 @@ def service(name: str, address: str, environment: dict[str, str], stop_order: in
 
 async def serving(address: str, service_name: str) -> None:
     """Returns when the service says SERVING."""
-    # A refused connection is tried again at once, not after gRPC's second.
-    patience = [("grpc.initial_reconnect_backoff_ms", 50), ("grpc.max_reconnect_backoff_ms", 200)]
-    async with grpc.aio.insecure_channel(address, options=patience) as channel:
-        stub: Any = health_pb2_grpc.HealthStub(channel)  # types-grpcio knows Check only.
-        replies = stub.Watch(
-            health_pb2.HealthCheckRequest(service=service_name), wait_for_ready=True
-        )
-        async for reply in replies:
-            if reply.status == health_pb2.HealthCheckResponse.SERVING:
-                return
+    async with grpc.aio.insecure_channel(address, options=_LOOPBACK) as channel:
+        check = health_pb2_grpc.HealthStub(channel).Check  # type: ignore[attr-defined]  # Not in types-grpcio.
+        request = health_pb2.HealthCheckRequest(service=service_name)
+        while True:
+            with contextlib.suppress(grpc.aio.AioRpcError):  # Not listening yet.
+                reply = await check(request, timeout=1, wait_for_ready=True)
+                if reply.status == health_pb2.HealthCheckResponse.SERVING:
+                    return
+            await asyncio.sleep(0.05)
 
 
 def free_address() -> str:

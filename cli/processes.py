@@ -49,7 +49,7 @@ class Running:
     spec: Spec
     log: Path
     process: asyncio.subprocess.Process
-    ready_seconds: float = 0.0
+    ready_seconds: float = 0.0  # 0 until it is ready.
 
 
 class Processes:
@@ -57,6 +57,7 @@ class Processes:
 
     Attributes:
         all: What was started, by name.
+        draining: Whether they are on their way out.
         drained: Whether all ended by themselves when asked to.
     """
 
@@ -65,12 +66,13 @@ class Processes:
         self._logs, self._report = logs, report
         self._watchers: list[asyncio.Task[None]] = []
         self.all: dict[str, Running] = {}
-        self.drained = True
+        self.draining, self.drained = False, True
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self.draining = True
         try:
             await self._drain()
         finally:
@@ -106,7 +108,7 @@ class Processes:
             asyncio.ensure_future(one.process.wait()),
         )
         try:
-            await asyncio.wait({ready, ended}, timeout=seconds, return_when="FIRST_COMPLETED")
+            await asyncio.wait({ready, ended}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if ready.done():
                 ready.result()
             elif ended.done():
@@ -137,6 +139,7 @@ class Processes:
             self._report(f"{one.spec.name} ended with {outcome}; starting again in {delay:.1f} s")
             await asyncio.sleep(delay)
             delay = min(2 * delay, LONGEST_DELAY)
+            one.ready_seconds = 0.0
             one.process = await _spawn(one.spec, one.log)
             try:
                 await self._until_ready(one, seconds)

@@ -46,8 +46,9 @@ def _parts(message: grounding.Answer) -> Iterator[RenderableType]:
             "The memory is down: this answer is not stored and knew no earlier ones.", "yellow"
         )
     yield waterfall(message.stage_timings)
+    made_by = " and ".join(name for name in (message.generator, message.verifier) if name)
     yield plain(
-        f"{message.generator}, {message.verifier}; conversation {message.conversation_id}, "
+        f"{made_by or 'nothing drafted'}; conversation {message.conversation_id}, "
         f"answer {message.id}, trace {message.trace_id or 'none'}",
         "dim",
     )
@@ -136,15 +137,16 @@ def _figures(message: grounding.Answer) -> RenderableType:
         words = json_view.compliance(message.compliance).replace("_", "-").lower()
         table.add_row("compliance", Text(words, style))
     figures = message.confidence
-    table.add_row(
-        "grounding confidence",
-        Text.assemble(
-            confidence(figures.grounding_confidence),
-            (f"  citations {figures.citation_accuracy:.2f}, ", "dim"),
-            (f"authority {figures.source_authority:.2f}, ", "dim"),
-            (f"coverage {figures.coverage:.2f}", "dim"),
-        ),
-    )
+    if not message.HasField("abstention"):  # Silence has no grounding to be confident of.
+        table.add_row(
+            "grounding confidence",
+            Text.assemble(
+                confidence(figures.grounding_confidence),
+                (f"  citations {figures.citation_accuracy:.2f}, ", "dim"),
+                (f"authority {figures.source_authority:.2f}, ", "dim"),
+                (f"coverage {figures.coverage:.2f}", "dim"),
+            ),
+        )
     if message.HasField("historical_quality"):
         table.add_row("this conversation so far", confidence(message.historical_quality))
     table.add_row("attempts", str(message.attempts))

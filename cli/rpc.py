@@ -64,7 +64,14 @@ async def reach(
 ) -> AsyncIterator[grpc.aio.Channel]:
     """A channel to a service; a call that fails on it leaves as a CliError."""
     async with client.channel(address, service=service, idempotent=idempotent) as channel:
-        try:
+        with explained(service, address):
             yield channel
-        except grpc.aio.AioRpcError as error:
-            raise from_rpc(error, service.rpartition(".")[2], address) from error
+
+
+@contextmanager
+def explained(service: str, address: str) -> Iterator[None]:
+    """A call that fails inside leaves as a CliError."""
+    try:
+        yield
+    except grpc.aio.AioRpcError as error:
+        raise from_rpc(error, service.rpartition(".")[2], address) from error

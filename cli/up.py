@@ -168,7 +168,7 @@ class LocalSystem:
                 address["retrieval"], samples.files(), INGEST_SECONDS, progress
             )
         self._print(Group(*(outcome.line() for outcome in outcomes)))
-        failed = sum(outcome.error is not None for outcome in outcomes)
+        failed = sum(outcome.failed for outcome in outcomes)
         answers: list[dict[str, Any]] = []
         for question in samples.QUESTIONS:
             self._print(Text.assemble("\n", (question, "bold")))
@@ -205,7 +205,7 @@ def _on_signals(processes: Processes) -> None:
     assert running  # noqa: S101  # Called from a coroutine.
 
     def stop() -> None:
-        if running.cancelling():
+        if processes.draining or running.cancelling():
             processes.kill()
         else:
             running.cancel()
