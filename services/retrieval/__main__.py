@@ -25,7 +25,7 @@ from services.retrieval.qdrant_edge import open_edge_index
 from services.retrieval.qdrant_server import open_server_index
 from services.retrieval.rendering import Renderer
 from services.retrieval.search import Searcher
-from services.retrieval.servicer import RetrievalServicer
+from services.retrieval.servicer import DEADLINES, RetrievalServicer
 
 _RETRY_SECONDS = 1.0
 
@@ -92,9 +92,7 @@ async def main() -> None:
             batcher = await stack.enter_async_context(Batcher(embedder).running())
             originals = Originals(settings.data_dir / "originals")
             catalog = Catalog(index)
-            # A lease outlives any write by a margin, so that only the dead are cleaned up after.
-            lease_seconds = settings.ingest_seconds + 60
-            leases = Leases(index, catalog, originals, seconds=lease_seconds)
+            leases = Leases(index, catalog, originals, seconds=settings.ingest_seconds)
             ingestor = Ingestor(
                 reader=IsolatedReader(parser, seconds=settings.parse_seconds),
                 batcher=batcher,
@@ -116,8 +114,7 @@ async def main() -> None:
 
             async def warm_up() -> None:
                 await _until_reachable(index)
-                # The embedded engine is ours alone: whoever wrote before us is dead.
-                await leases.recover(older_than=lease_seconds if settings.qdrant_url else 0.0)
+                await leases.recover(alone=not settings.qdrant_url)
                 await batcher.embed(["warm-up"], Lane.QUERY)
                 await parser.call(settings.parse_seconds, reading.warm_up)
 
@@ -126,15 +123,7 @@ async def main() -> None:
                     name="verity.v1.RetrievalService",
                     add=retrieval_service_pb2_grpc.add_RetrievalServiceServicer_to_server,
                     servicer=servicer,
-                    deadlines={
-                        "IngestDocument": settings.ingest_seconds,
-                        "Retrieve": 10.0,
-                        "GetDocument": 5.0,
-                        "ListDocuments": 10.0,
-                        "DeleteDocument": 30.0,
-                        "GetPassage": 5.0,
-                        "RenderPage": 30.0,
-                    },
+                    deadlines={**DEADLINES, "IngestDocument": settings.ingest_seconds},
                 ),
                 settings,
                 warm_up=warm_up,

@@ -84,7 +84,7 @@ class Batcher:
         if self._closing:
             raise Unavailable("The service is shutting down.")
         waiting = self._lanes[lane]
-        if len(waiting) + len(texts) > self._max_waiting:
+        if sum(not item.done.done() for item in waiting) + len(texts) > self._max_waiting:
             raise Overloaded("Too many texts wait to be embedded; try again.", retry_after=1.0)
         loop = asyncio.get_running_loop()
         mine = [_Waiting(text, lane, loop.create_future()) for text in texts]

@@ -150,6 +150,13 @@ class Index(Protocol):
         """How many of the matching points have each value of an integer field."""
         ...
 
+    async def flush(self) -> None:
+        """Returns when all writes before outlive the loss of the machine.
+
+        They outlive the loss of the process at once.
+        """
+        ...
+
 
 def collection_name(model: str, dimensions: int) -> str:
     """Points of different models or schemas never meet: they are in different collections."""

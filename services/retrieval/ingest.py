@@ -166,7 +166,7 @@ class Ingestor:
             progress, pages_parsed=pages, pages_total=pages, passages_total=len(reading.chunks)
         )
         id_ = document_id(tenant, upload.metadata.source_name)
-        async with self._leases.writing(tenant, id_):
+        async with self._leases.writing(tenant, id_) as check:
             before = await self._catalog.find(tenant, id_)
             if before and before.sha256 == sha256:  # Another call was faster.
                 yield Result(Outcome.UNCHANGED, before)
@@ -182,7 +182,6 @@ class Ingestor:
                 passage_count=len(reading.chunks),
                 ingest_time=self._now(),
                 pages_without_text=reading.document.pages_without_text,
-                has_page_images=reading.document.has_page_images,
             )
             await self._originals.put(tenant, id_, sha256, data, reading.document)
             for start in range(0, len(reading.chunks), _GROUP):
@@ -191,8 +190,10 @@ class Ingestor:
                 vectors = await self._batcher.embed(
                     reading.texts[start : start + _GROUP], Lane.INGEST
                 )
+                check()
                 await self._index.upsert(_points(tenant, document, reading, start, vectors))
             yield replace(progress, stage=Stage.INDEXING, passages_embedded=len(reading.chunks))
+            check()
             await self._catalog.publish(tenant, document)
         self._passages.add(document.passage_count)
         yield Result(Outcome.REPLACED if before else Outcome.CREATED, document)

@@ -12,11 +12,12 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import structlog
 
-from services.chassis.errors import Aborted
+from services.chassis.errors import Aborted, DeadlineExceeded
 from services.retrieval.catalog import Catalog
 from services.retrieval.index import Index, Kind, Point, Where
 from services.retrieval.originals import Originals
@@ -43,7 +44,8 @@ class Leases:
         index: Where leases are kept, beside what they guard.
         catalog: Says which version is current.
         originals: Where bytes are kept.
-        seconds: A lease older than this is taken to be a dead writer's; longer than any write.
+        seconds: The most a write may last.
+        margin_seconds: A lease that is this much older is taken to be a dead writer's.
         clock: Seconds since the epoch.
     """
 
@@ -54,25 +56,28 @@ class Leases:
         originals: Originals,
         *,
         seconds: float,
+        margin_seconds: float = 60.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._index = index
         self._catalog = catalog
         self._originals = originals
         self._seconds = seconds
+        self._dead_after = seconds + margin_seconds
         self._clock = clock
         self._log = structlog.get_logger()
         self._settling: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def writing(self, tenant: str, document_id: str) -> AsyncIterator[None]:
+    async def writing(self, tenant: str, document_id: str) -> AsyncIterator[Callable[[], None]]:
         """Holds the document, and afterwards removes what its record does not name.
 
-        Raises Aborted when another writer holds the document.
+        Yields a check to be called before every write: it raises when the time is used up, since
+        another writer may hold the document soon. Raises Aborted when one does so now.
         """
         lease = await self._acquire(tenant, document_id)
         try:
-            yield
+            yield partial(self._check, lease)
         finally:
             # In a task and a context of its own: neither the caller's cancellation nor its
             # deadline, which may be why we are here, can stop the cleaning.
@@ -81,14 +86,25 @@ class Leases:
             task.add_done_callback(self._settling.discard)
             await asyncio.shield(task)
 
-    async def recover(self, *, older_than: float) -> int:
-        """Settles what dead writers left, and returns how many; 0: nobody else can be writing."""
+    async def recover(self, *, alone: bool) -> int:
+        """Settles what dead writers left, and returns how many they were.
+
+        Args:
+            alone: No other process uses this index, and this one is not writing: all are dead.
+        """
         records = await self._index.scroll(Where(_SYSTEM, Kind.LEASE))
         leases = [_to_lease(record.payload["lease"]) for record in records]
-        dead = [lease for lease in leases if self._clock() - lease.since >= older_than]
+        dead = [lease for lease in leases if alone or self._age(lease) >= self._dead_after]
         for lease in dead:
             await self._settle(lease)
         return len(dead)
+
+    def _age(self, lease: _Lease) -> float:
+        return self._clock() - lease.since
+
+    def _check(self, lease: _Lease) -> None:
+        if self._age(lease) >= self._seconds:
+            raise DeadlineExceeded(f"The write took longer than {self._seconds:g} s.")
 
     async def _acquire(self, tenant: str, document_id: str) -> _Lease:
         id_ = str(uuid.uuid5(uuid.UUID(document_id), f"lease of {tenant}"))
@@ -97,7 +113,7 @@ class Leases:
             held = await self._insert(mine)
             if held.token == mine.token:
                 return mine
-            if self._clock() - held.since < self._seconds:
+            if self._age(held) < self._dead_after:
                 break
             await self._settle(held)
         raise Aborted("Another call is writing this document; try again when it has ended.")
@@ -122,7 +138,7 @@ class Leases:
     async def _settle_or_log(self, lease: _Lease) -> None:
         try:
             await self._settle(lease)
-        except Exception as error:  # noqa: BLE001 - the write itself is decided; recovery finds the lease.
+        except Exception as error:  # noqa: BLE001 - the write is decided; recovery is left
             self._log.warning(
                 "lease_not_settled", document_id=lease.document_id, error=type(error).__name__
             )
@@ -143,6 +159,8 @@ class Leases:
         await self._index.delete(
             Where(_SYSTEM, Kind.LEASE, any_of={"document_id": [lease.document_id]})
         )
+        # Once for the whole write: a log that is cut off before is a writer that died there.
+        await self._index.flush()
 
 
 def _to_lease(fields: Mapping[str, Any]) -> _Lease:

@@ -3,11 +3,16 @@
 from google.protobuf import timestamp_pb2
 from verity.v1 import core_pb2, retrieval_service_pb2
 
+from services.chassis.errors import InvalidInput, Violation
 from services.retrieval.catalog import Filter
 from services.retrieval.document import Box
 from services.retrieval.ingest import Outcome, Progress, Result, Stage, Upload
+from services.retrieval.pages import RenderedPage
 from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
 from services.retrieval.search import Report
+
+_MIN_DPI = 36
+_DEFAULT_DPI = 144
 
 _Response = retrieval_service_pb2.IngestDocumentResponse
 
@@ -112,6 +117,24 @@ def from_report(report: Report) -> core_pb2.SearchReport:
         passage_count=report.passage_count,
         query=report.query,
         nearest_misses=map(from_passage, report.nearest_misses),
+    )
+
+
+def to_dpi(dpi: int) -> int:
+    if 0 < dpi < _MIN_DPI:
+        raise InvalidInput(
+            "The page would be too small to read.",
+            violations=(Violation("dpi", f"must be 0 or at least {_MIN_DPI}"),),
+        )
+    return dpi or _DEFAULT_DPI
+
+
+def from_page(page: RenderedPage) -> retrieval_service_pb2.RenderPageResponse:
+    return retrieval_service_pb2.RenderPageResponse(
+        png=page.png,
+        width_pixels=page.width,
+        height_pixels=page.height,
+        boxes=map(from_box, page.boxes),
     )
 
 

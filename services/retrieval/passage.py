@@ -38,7 +38,6 @@ class StoredDocument:
     passage_count: int
     ingest_time: datetime
     pages_without_text: tuple[int, ...]
-    has_page_images: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,6 @@ def from_document(tenant: str, document: StoredDocument) -> dict[str, Any]:
         "passage_count": document.passage_count,
         "ingest_time": document.ingest_time.timestamp(),
         "pages_without_text": list(document.pages_without_text),
-        "has_page_images": document.has_page_images,
     }
 
 
@@ -46,7 +45,6 @@ def to_document(payload: Payload) -> StoredDocument:
         passage_count=payload["passage_count"],
         ingest_time=datetime.fromtimestamp(payload["ingest_time"], UTC),
         pages_without_text=tuple(payload["pages_without_text"]),
-        has_page_images=payload["has_page_images"],
     )
 
 

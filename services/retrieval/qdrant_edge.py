@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+from uuid import UUID
 
 import qdrant_edge as qdrant
 
@@ -26,6 +27,7 @@ from services.retrieval.index import (
 )
 
 T = TypeVar("T")
+PointId = int | UUID | str
 
 _SCROLL_PAGE = 1000
 _MAX_TALLY = 100_000
@@ -67,11 +69,11 @@ class EdgeIndex:
         operation = qdrant.UpdateOperation.upsert_points(
             [_to_point(point) for point in unique], update_mode=mode
         )
-        await self._run(lambda: self._update(operation))
+        await self._run(lambda: self._open().update(operation))
 
     async def delete(self, where: Where) -> None:
         operation = qdrant.UpdateOperation.delete_points_by_filter(_to_filter(where))
-        await self._run(lambda: self._update(operation))
+        await self._run(lambda: self._open().update(operation))
 
     async def get(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, Record]:
         found = await self._run(
@@ -118,7 +120,7 @@ class EdgeIndex:
         payload = True if fields is None else qdrant.PayloadSelector.Include(list(fields))
         condition = _to_filter(where)
         records: list[Record] = []
-        offset: qdrant.PointId | None = None
+        offset: PointId | None = None
         while True:
             request = qdrant.ScrollRequest(
                 offset=offset, limit=_SCROLL_PAGE, filter=condition, with_payload=payload
@@ -132,6 +134,9 @@ class EdgeIndex:
         request = qdrant.FacetRequest(name, _MAX_TALLY, True, _to_filter(where))
         response = await self._run(lambda: self._open().facet(request))
         return {int(hit.value): hit.count for hit in response.hits}
+
+    async def flush(self) -> None:
+        await self._run(lambda: self._open().flush())
 
     async def aclose(self) -> None:
         """Finishes what is under way, writes it to disk and gives the directory free."""
@@ -157,18 +162,12 @@ class EdgeIndex:
             self._shard = shard
         return self._shard
 
-    def _scroll(
-        self, request: qdrant.ScrollRequest
-    ) -> tuple[list[qdrant.Record], qdrant.PointId | None]:
+    def _scroll(self, request: qdrant.ScrollRequest) -> tuple[list[qdrant.Record], PointId | None]:
         return self._open().scroll(request)
-
-    def _update(self, operation: qdrant.UpdateOperation) -> None:
-        # The log outlives a killed process, the flush a lost machine.
-        self._open().update(operation)
-        self._open().flush()
 
     def _close(self) -> None:
         if self._shard is not None:
+            self._shard.flush()
             self._shard.close()
             self._shard = None
 

@@ -171,6 +171,9 @@ class ServerIndex:
             )
         return {int(hit.value): hit.count for hit in response.hits}
 
+    async def flush(self) -> None:
+        """Nothing to do: the server keeps what it has confirmed."""
+
     async def _create(self) -> None:
         async with _call() as timeout:
             try:

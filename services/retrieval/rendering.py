@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from services.chassis import telemetry
-from services.chassis.errors import FailedPrecondition, OutOfRange
+from services.chassis.errors import FailedPrecondition
 from services.retrieval.catalog import Catalog
 from services.retrieval.isolation import Worker, WorkerDied, WorkerTimeout
 from services.retrieval.originals import Originals
@@ -31,16 +31,12 @@ class Renderer:
     ) -> RenderedPage:
         """The page as an image. Raises NotFound, OutOfRange and FailedPrecondition."""
         document = await self._catalog.document(tenant, document_id)
-        if not document.has_page_images:
-            raise FailedPrecondition("This document has no pages that could be shown.")
-        if page_number > document.page_count:
-            raise OutOfRange(f"The document has {document.page_count} pages.")
         data = await self._originals.data(tenant, document_id, document.sha256)
         parsed = await self._originals.parsed(tenant, document_id, document.sha256)
         with telemetry.span("rendering"):
             try:
                 return await self._worker.call(
-                    self._seconds, render, data, parsed, page_number, highlights, dpi=dpi
+                    self._seconds, render, data, page_number, highlights, parsed, dpi
                 )
             except (WorkerTimeout, WorkerDied) as error:
                 raise FailedPrecondition("This page cannot be shown.") from error

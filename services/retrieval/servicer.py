@@ -18,8 +18,18 @@ from services.retrieval.search import Searcher
 Context = grpc.aio.ServicerContext[Any, Any]
 Requests = AsyncIterator[pb.IngestDocumentRequest]
 
+# Seconds that each method may take when its caller sets no deadline.
+DEADLINES = {
+    "IngestDocument": 1800.0,
+    "Retrieve": 10.0,
+    "GetDocument": 5.0,
+    "ListDocuments": 10.0,
+    "DeleteDocument": 30.0,
+    "GetPassage": 5.0,
+    "RenderPage": 30.0,
+}
+
 _PAGE_SIZE = 100
-_DPI = 144
 
 
 class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
@@ -103,7 +113,7 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
             request.document_id,
             request.page_number,
             [(span.start, span.end) for span in request.highlights],
-            request.dpi or _DPI,
+            messages.to_dpi(request.dpi),
         )
         return messages.from_page(page)
 

@@ -2,69 +2,30 @@
 
 import asyncio
 import math
-import os
 import uuid
-import warnings
-from contextlib import asynccontextmanager
 
 import pytest
-from qdrant_client import AsyncQdrantClient
+from retrieval_stores import edge, opened_stores, prepare, quick_directory
 
 from services.chassis import deadline
 from services.chassis.errors import DeadlineExceeded, Unavailable
 from services.retrieval import bm25
-from services.retrieval.index import FIELDS, Kind, Point, SparseVector, Where, collection_name
-from services.retrieval.qdrant_edge import open_edge_index
+from services.retrieval.index import FIELDS, Kind, Point, SparseVector, Where
 from services.retrieval.qdrant_server import ServerIndex, open_server_index
 
 DIMENSIONS = 4
-MODEL = "test"
 
 
-@asynccontextmanager
-async def edge(tmp_path):
-    async with open_edge_index(tmp_path, model=MODEL, dimensions=DIMENSIONS) as index:
+@pytest.fixture
+def directory():
+    with quick_directory() as directory:
+        yield directory
+
+
+@pytest.fixture(params=opened_stores(), ids=lambda store: store.__name__)
+async def index(request, directory):
+    async with request.param(directory, DIMENSIONS) as index:
         yield index
-
-
-@asynccontextmanager
-async def local(tmp_path):
-    client = AsyncQdrantClient(":memory:")
-    try:
-        yield ServerIndex(client, collection_name(MODEL, DIMENSIONS), DIMENSIONS)
-    finally:
-        await client.close()
-
-
-@asynccontextmanager
-async def server(tmp_path):
-    model = f"test-{uuid.uuid4().hex}"
-    async with open_server_index(
-        os.environ["QDRANT_URL"],
-        api_key=os.environ.get("QDRANT_API_KEY", ""),
-        grpc_port=int(os.environ.get("QDRANT_GRPC_PORT", "6334")),
-        model=model,
-        dimensions=DIMENSIONS,
-    ) as index:
-        yield index
-        await index._client.delete_collection(index.collection)
-
-
-ADAPTERS = [edge, local, *([server] if "QDRANT_URL" in os.environ else [])]
-
-
-@pytest.fixture(params=ADAPTERS, ids=lambda adapter: adapter.__name__)
-async def index(request, tmp_path):
-    async with request.param(tmp_path) as index:
-        await prepare(index)
-        yield index
-
-
-async def prepare(index):
-    with warnings.catch_warnings():
-        # The client's local mode says that it needs no payload indexes.
-        warnings.filterwarnings("ignore", "Payload indexes have no effect")
-        await index.prepare()
 
 
 def id_(name):
@@ -260,20 +221,19 @@ def test_a_condition_on_anything_but_a_declared_field_is_refused(conditions):
         where(**conditions)
 
 
-async def test_the_embedded_index_keeps_its_points_when_it_is_opened_again(tmp_path):
+async def test_the_embedded_index_keeps_its_points_when_it_is_opened_again(directory):
     for expected in ({id_("p")}, {id_("p"), id_("q")}):
-        async with edge(tmp_path) as index:
-            await index.prepare()
+        async with edge(directory, DIMENSIONS) as index:
             await index.upsert([passage("q" if len(expected) == 2 else "p")])
             assert await names(index, where()) == expected
             assert set(index._shard.info().payload_schema) == set(FIELDS)
 
 
-async def test_one_process_only_may_open_the_embedded_index(tmp_path):
-    async with edge(tmp_path) as first, edge(tmp_path) as second:
-        await first.prepare()
+async def test_one_process_only_may_open_the_embedded_index(directory):
+    async with edge(directory, DIMENSIONS):
         with pytest.raises(Exception, match="WAL"):
-            await second.prepare()
+            async with edge(directory, DIMENSIONS):
+                pass
 
 
 class SilentClient:
@@ -294,7 +254,7 @@ async def test_a_server_that_hangs_is_given_up_at_the_callers_deadline():
 
 async def test_a_server_that_is_down_is_unavailable_and_says_nothing_of_where_it_is():
     async with open_server_index(
-        "http://127.0.0.1:9", api_key="", grpc_port=9, model=MODEL, dimensions=DIMENSIONS
+        "http://127.0.0.1:9", api_key="", grpc_port=9, model="test", dimensions=DIMENSIONS
     ) as index:
         with pytest.raises(Unavailable) as caught:
             await index.get("a", Kind.PASSAGE, [id_("p")])

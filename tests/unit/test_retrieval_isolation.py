@@ -1,0 +1,111 @@
+"""What happens here when something happens in the other process."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from services.chassis.errors import InvalidInput, Violation
+from services.retrieval.isolation import Worker, WorkerDied, WorkerTimeout
+
+# These run in the other process, which finds them as functions of modules on its path.
+
+
+def refuse():
+    raise InvalidInput(
+        "It is encrypted.", reason="ENCRYPTED_FILE", violations=(Violation("f", "d"),)
+    )
+
+
+def fail():
+    raise KeyError("secret" * 3)  # The traceback shows this line, but not what it makes.
+
+
+def chatter():
+    sys.stdout.write("a library says something\n")
+    os.write(1, b"and so does its C code\n")
+    return "answer"
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
+
+
+@pytest.fixture
+async def worker():
+    async with Worker().running() as worker:
+        yield worker
+
+
+async def test_what_a_function_returns_comes_back_whole(worker):
+    data = os.urandom(3_000_000)
+    assert await worker.call(10, bytes.upper, data) == data.upper()
+
+
+async def test_calls_share_one_process(worker):
+    pids = {await worker.call(10, os.getpid) for _ in range(3)}
+    assert len(pids) == 1
+    assert pids != {os.getpid()}
+
+
+async def test_calls_take_turns(worker):
+    results = await asyncio.gather(*(worker.call(10, abs, -n) for n in range(20)))
+    assert results == list(range(20))
+
+
+async def test_our_own_exceptions_come_back_as_they_were_raised(worker):
+    with pytest.raises(InvalidInput, match="encrypted") as caught:
+        await worker.call(10, refuse)
+    assert caught.value.reason == "ENCRYPTED_FILE"
+    assert caught.value.violations == (Violation("f", "d"),)
+
+
+async def test_of_other_exceptions_the_type_and_the_place_come_back_but_not_the_text(worker):
+    with pytest.raises(RuntimeError) as caught:
+        await worker.call(10, fail)
+    assert "KeyError" in str(caught.value)
+    assert "in fail" in str(caught.value)
+    assert "secretsecret" not in str(caught.value)
+    assert await worker.call(10, abs, -1) == 1
+
+
+async def test_what_is_printed_there_does_not_disturb_the_answers(worker):
+    assert await worker.call(10, chatter) == "answer"
+
+
+async def test_a_function_that_hangs_is_killed_in_time_and_the_next_call_works(worker):
+    await worker.call(10, abs, -1)
+    started = time.monotonic()
+    with pytest.raises(WorkerTimeout):
+        await worker.call(0.1, time.sleep, 60)
+    assert time.monotonic() - started < 5
+    assert await worker.call(10, abs, -1) == 1
+
+
+async def test_a_process_that_is_killed_fails_its_call_and_the_next_call_works(worker):
+    with pytest.raises(WorkerDied):
+        await worker.call(10, signal.raise_signal, signal.SIGKILL)
+    assert await worker.call(10, abs, -1) == 1
+
+
+async def test_a_call_that_is_cancelled_leaves_no_process_at_work(worker):
+    pid = await worker.call(10, os.getpid)
+    task = asyncio.create_task(worker.call(60, time.sleep, 60))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+async def test_the_process_ends_with_the_block():
+    async with Worker().running() as worker:
+        pid = await worker.call(10, os.getpid)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
