@@ -1,6 +1,5 @@
 """The channel to another service: deadline and trace go along, and nothing else retries."""
 
-import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
@@ -17,6 +16,8 @@ Code = grpc.StatusCode
 # Kept from what is left of the caller's time, to answer with what came back.
 RESERVE_SECONDS = 0.02
 
+_SCHEMES = ("dns:", "ipv4:", "ipv6:", "unix:", "xds:")
+
 
 @asynccontextmanager
 async def channel(
@@ -31,7 +32,7 @@ async def channel(
     """
     calls = _Calls()
     async with grpc.aio.insecure_channel(
-        target if "://" in target or target.startswith("unix:") else f"dns:///{target}",
+        target if target.startswith(_SCHEMES) else f"dns:///{target}",
         options=transport.client_options(service_config(service, idempotent)),
         interceptors=[kind(calls) for kind in _KINDS],
     ) as opened:
@@ -39,9 +40,14 @@ async def channel(
 
 
 def service_config(service: str, idempotent: Collection[str]) -> str:
-    """Round robin over all addresses; UNAVAILABLE is retried while most calls succeed."""
+    """Round robin over all that are ready; UNAVAILABLE is retried while most calls succeed.
+
+    The channel watches the service's health. Without that, calls sent in the instant in which a
+    server stops end as CANCELLED: clients would hear of the stop only as their connection closes.
+    """
     config: dict[str, Any] = {
         "loadBalancingConfig": [{"round_robin": {}}],
+        "healthCheckConfig": {"serviceName": service},
         "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1},
     }
     if idempotent:
@@ -94,20 +100,23 @@ class _Calls:
                 context=trace.set_span_in_context(span),
             )
 
+        timeout = _timeout(details.timeout)
+        if timeout is not None and timeout <= 0:
+            finished(Code.DEADLINE_EXCEEDED)
+            raise grpc.aio.AioRpcError(
+                Code.DEADLINE_EXCEEDED,
+                grpc.aio.Metadata(),
+                grpc.aio.Metadata(),
+                details="No time is left for this call; it was not sent.",
+            )
         metadata = grpc.aio.Metadata(*(details.metadata or ()), *telemetry.inject(span).items())
         try:
             call = await continuation(
-                grpc.aio.ClientCallDetails(
-                    details.method,
-                    _timeout(details.timeout),
-                    metadata,
-                    details.credentials,
-                    details.wait_for_ready,
-                ),
+                details._replace(timeout=timeout, metadata=metadata),  # type: ignore[attr-defined]  # a named tuple
                 request,
             )
-        except BaseException as error:
-            finished(Code.CANCELLED if isinstance(error, asyncio.CancelledError) else Code.UNKNOWN)
+        except Exception:  # The channel is closed.
+            finished(Code.UNAVAILABLE)
             raise
         # Not awaited here: the caller awaits the call itself, and so its cancellation reaches the
         # server.
@@ -119,7 +128,7 @@ def _timeout(own: float | None) -> float | None:
     left = deadline.remaining()
     if left is None:
         return own
-    left = max(0.0, left - RESERVE_SECONDS)
+    left -= RESERVE_SECONDS
     return left if own is None else min(own, left)
 
 

@@ -35,6 +35,7 @@ class Health(health_pb2_grpc.HealthServicer):
             service: NOT_SERVING,
         }
         self._changed = asyncio.Event()
+        self._watchers = 0
         self._draining = False
         self._closed = False
 
@@ -47,6 +48,11 @@ class Health(health_pb2_grpc.HealthServicer):
         """Says NOT_SERVING, for good."""
         self._draining = True
         self._set(NOT_SERVING)
+
+    async def unwatched(self) -> None:
+        """Waits until nobody watches any longer."""
+        while self._watchers:
+            await self._changed.wait()
 
     def close(self) -> None:
         """Ends every Watch once it has told the last status."""
@@ -69,16 +75,21 @@ class Health(health_pb2_grpc.HealthServicer):
         context: Context,
     ) -> None:
         told = None
-        while True:
-            changed = self._changed
-            status = self._status.get(request.service, _UNKNOWN)
-            if status != told:
-                await context.write(health_pb2.HealthCheckResponse(status=status))
-                told = status
-                continue  # The status may have changed during the write.
-            if self._closed:
-                return
-            await changed.wait()
+        self._watchers += 1
+        try:
+            while True:
+                changed = self._changed
+                status = self._status.get(request.service, _UNKNOWN)
+                if status != told:
+                    await context.write(health_pb2.HealthCheckResponse(status=status))
+                    told = status
+                elif self._closed:
+                    return
+                else:
+                    await changed.wait()
+        finally:
+            self._watchers -= 1
+            self._wake()
 
     def _set(self, status: int) -> None:
         for name in self._status:

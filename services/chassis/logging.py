@@ -1,7 +1,6 @@
 """JSON lines on standard error, each with the service and the trace it belongs to."""
 
 import logging
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,7 +11,11 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 @contextmanager
 def configured(service: str, level: str) -> Iterator[None]:
-    """Sends structlog and the standard library's loggers (grpc, asyncio, ...) the same way."""
+    """Sends structlog and the loggers of libraries (grpc, asyncio, ...) the same way, and out once.
+
+    Everything ends in a handler of the standard library, which never raises into the code that
+    logs.
+    """
 
     def with_service(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         event["service"] = service
@@ -21,39 +24,43 @@ def configured(service: str, level: str) -> Iterator[None]:
     processors: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         with_service,
         _with_trace,
         # Tracebacks without local variables: those hold what users asked.
         structlog.processors.format_exc_info,
     ]
-    threshold = logging.getLevelNamesMapping()[level.upper()]
-    structlog.configure(
-        processors=[*processors, structlog.processors.JSONRenderer()],
-        wrapper_class=structlog.make_filtering_bound_logger(threshold),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=False,
-    )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.add_logger_name, *processors],
+            foreign_pre_chain=processors,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.JSONRenderer(),
             ],
         )
     )
-    root = logging.getLogger()
-    handlers, root_level = root.handlers, root.level
-    root.handlers = [handler]
-    root.setLevel(threshold)
+    root, before = logging.getLogger(), structlog.get_config()
+    root_level = root.level
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *processors,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+    root.addHandler(handler)
+    root.setLevel(level.upper())
     try:
         yield
     finally:
-        root.handlers = handlers
+        root.removeHandler(handler)
         root.setLevel(root_level)
-        structlog.reset_defaults()
+        structlog.configure(**before)
 
 
 def _with_trace(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

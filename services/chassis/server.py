@@ -22,6 +22,9 @@ from services.chassis.interceptors import Admitted, Bounded, Layers, Observed
 from services.chassis.metrics import watch_event_loop
 from services.chassis.settings import Settings
 
+# Who watches the health has heard of the end by then, and sends nothing more.
+NOTICE_SECONDS = 0.2
+
 
 @dataclass(frozen=True)
 class Service:
@@ -84,16 +87,19 @@ async def serving(
     port = server.add_insecure_port(settings.bind)
     address = f"{settings.bind.rpartition(':')[0]}:{port}"
     await server.start()
-    log = structlog.get_logger()
-    log.info("listening", address=address)
     warming = asyncio.create_task(_warm(warm_up, health))
     lag = asyncio.create_task(watch_event_loop())
+    log = structlog.get_logger()
     try:
+        log.info("listening", address=address)
         yield Running(address, warming)
     finally:
         health.enter_graceful_shutdown()
         log.info("draining", seconds=settings.drain_seconds)
         await asyncio.sleep(settings.drain_seconds)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(NOTICE_SECONDS):
+                await health.unwatched()
         health.close()
         await server.stop(settings.grace_seconds)
         for task in (warming, lag):

@@ -42,10 +42,11 @@ _CHANNEL = {
 }
 
 DOMAIN = "verity"
-# Trailers share 8 KiB of header space with everything else; past it the whole status is lost.
-MAX_MESSAGE_CHARS = 500
-MAX_VIOLATIONS = 16
-MAX_FIELD_CHARS = 120
+# Trailers have 8 KiB, in which the message may take three times its size and the details four
+# thirds of theirs; a status that does not fit is lost, and the caller hears RESOURCE_EXHAUSTED.
+MAX_MESSAGE_BYTES = 800
+MAX_VIOLATIONS = 10
+MAX_VIOLATION_BYTES = 120
 
 
 def of(error: Exception) -> status_pb2.Status | None:
@@ -83,8 +84,8 @@ def _details(error: Exception) -> list[Message]:
                 error_details_pb2.BadRequest(
                     field_violations=[
                         error_details_pb2.BadRequest.FieldViolation(
-                            field=violation.field[:MAX_FIELD_CHARS],
-                            description=violation.description[:MAX_FIELD_CHARS],
+                            field=_cut(violation.field, MAX_VIOLATION_BYTES),
+                            description=_cut(violation.description, MAX_VIOLATION_BYTES),
                         )
                         for violation in error.violations[:MAX_VIOLATIONS]
                     ]
@@ -117,9 +118,13 @@ def _passed_on(error: grpc.aio.AioRpcError) -> status_pb2.Status | None:
 
 
 def _status(code: Code, message: str, *details: Message) -> status_pb2.Status:
-    status = status_pb2.Status(code=code.value[0], message=message[:MAX_MESSAGE_CHARS])
+    status = status_pb2.Status(code=code.value[0], message=_cut(message, MAX_MESSAGE_BYTES))
     for detail in details:
         packed = any_pb2.Any()
         packed.Pack(detail)
         status.details.append(packed)
     return status
+
+
+def _cut(text: str, most_bytes: int) -> str:
+    return text.encode()[:most_bytes].decode(errors="ignore")

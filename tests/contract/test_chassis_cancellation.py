@@ -1,0 +1,118 @@
+"""A caller that goes away stops the work that was done for it."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+from opentelemetry.trace import SpanKind, StatusCode
+from probe import KINDS, Probe, probing
+from verity.v1 import generation_service_pb2 as pb
+
+from services.chassis import telemetry
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+class Hanging:
+    """An act that starts, never ends by itself, and remembers how it ended."""
+
+    def __init__(self) -> None:
+        self.started = asyncio.Event()
+        self.ending = asyncio.get_running_loop().create_future()
+
+    async def __call__(self, request, context):
+        self.started.set()
+        try:
+            await asyncio.Event().wait()
+        except BaseException as error:
+            self.ending.set_result(type(error))
+            raise
+
+
+@every_kind
+async def test_cancelling_the_callers_task_cancels_the_handler(kind, observed):
+    act = Hanging()
+    async with probing(act) as call:
+        task = asyncio.create_task(call(kind))
+        await act.started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with asyncio.timeout(2):
+            assert await act.ending is asyncio.CancelledError
+        [server] = await observed.ended(1, SpanKind.SERVER)
+        [client] = await observed.ended(1, SpanKind.CLIENT)
+    for span in (server, client):
+        assert span.attributes[telemetry.RPC_STATUS] == "CANCELLED"
+    assert client.status.status_code is StatusCode.ERROR
+    assert server.status.status_code is StatusCode.UNSET  # The caller's wish, not our failure.
+
+
+@every_kind
+async def test_cancelling_the_call_object_cancels_the_handler(kind, observed):
+    act = Hanging()
+    async with probing(act) as client:
+        call = client.start(kind, timeout=10)
+        reading = asyncio.create_task(_read(call, streamed=KINDS[kind][1]))
+        await act.started.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        async with asyncio.timeout(2):
+            assert await act.ending is asyncio.CancelledError
+        [span] = await observed.ended(1, SpanKind.CLIENT)
+    assert span.attributes[telemetry.RPC_STATUS] == "CANCELLED"
+
+
+async def test_cancellation_passes_through_a_service_in_the_middle():
+    act = Hanging()
+
+    async def forward(request, context):
+        return (await inner("Unary"))[0]
+
+    async with probing(act) as inner, probing(forward) as outer:
+        task = asyncio.create_task(outer("Unary"))
+        await act.started.wait()
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        async with asyncio.timeout(2):
+            assert await act.ending is asyncio.CancelledError
+
+
+@pytest.mark.parametrize("kind", ["ServerStream", "BothStreams"])
+async def test_a_reply_stream_that_is_given_up_is_closed_in_its_own_context(
+    kind, observed, monkeypatch
+):
+    closed = asyncio.Event()
+
+    async def act(request, context):
+        return pb.GenerateResponse()
+
+    async def replies(self, request, context):
+        with telemetry.span("work"):  # Detaching it in another context logs an error.
+            try:
+                while True:
+                    yield await act(request, context)
+                    await asyncio.sleep(0)
+            finally:
+                closed.set()
+
+    monkeypatch.setattr(Probe, kind, replies)
+    async with probing(act) as client:
+        call = client.start(kind, timeout=10)
+        async for _ in call:
+            break
+        call.cancel()
+        async with asyncio.timeout(2):
+            await closed.wait()
+        [server] = await observed.ended(1, SpanKind.SERVER)
+    assert server.attributes[telemetry.RPC_STATUS] == "CANCELLED"
+    [work] = [span for span in observed.spans if span.name == "work"]
+    assert work.parent.span_id == server.context.span_id
+
+
+async def _read(call, *, streamed):
+    if not streamed:
+        return await call
+    return [reply async for reply in call]
