@@ -17,8 +17,8 @@ _DECIDED = (core.COMPLIANCE_COMPLIANT, core.COMPLIANCE_NON_COMPLIANT)
 def compose(state: State) -> grounding.Answer:
     """The answer without what only its surroundings know: id, time and trace."""
     answer = grounding.Answer(
-        conversation_id=state["conversation"],
-        question=state["question"],
+        conversation_id=state["asked"].conversation,
+        question=state["asked"].question,
         stage_timings=state["timings"],
         attempts=state["attempts"],
         objections=state["objections"],
@@ -66,14 +66,17 @@ def _compliance(verified: Review, *, whole: bool) -> core.Compliance:
 
 def _abstention(state: State) -> core.Abstention:
     if state["objections"]:
-        drafts = "The draft was" if state["attempts"] == 1 else f"{state['attempts']} drafts were"
         return core.Abstention(
             type=core.Abstention.TYPE_UNVERIFIABLE,
-            message=f"{drafts} made, but nothing in it could be verified against its sources.",
+            message=f"{_counted(state['attempts'], 'draft')} could not be verified in any part.",
         )
     searched = state["search"]
     return core.Abstention(
         type=core.Abstention.TYPE_NO_EVIDENCE,
-        message=f"Nothing in the {searched.passage_count} passages of the "
-        f"{searched.document_count} documents that were searched answers the question.",
+        message=f"Nothing answers the question in {_counted(searched.passage_count, 'passage')} "
+        f"of {_counted(searched.document_count, 'document')}.",
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -15,10 +15,12 @@ from services.chassis.errors import Unavailable
 from services.orchestrator import routes
 from services.orchestrator.graph import Agents, Event
 from services.orchestrator.memory import Lease, digest
-from services.orchestrator.state import State
+from services.orchestrator.state import Asked, State
 
-# A lease outlives the call that took it by this much: nobody takes over before it has ended.
+# A lease outlives the call that took it: nobody takes over before that has ended.
 _LEASE_MARGIN_SECONDS = 5.0
+# Outside an RPC there is no deadline.
+_LEASE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,6 @@ class Limits:
     max_attempts: int
     # Passages the first search asks for.
     passages: int
-    # Seconds an idempotency key is held for a call without a deadline.
-    lease_seconds: float = 60.0
 
 
 class Asker:
@@ -64,25 +64,40 @@ class Asker:
         arrived = time.monotonic()
         conversation = request.conversation_id or _new_conversation(tenant, request.idempotency_key)
         lease = _lease(request) if request.idempotency_key else None
-        degraded = False
-        if lease:
-            seconds = (deadline.remaining() or self._limits.lease_seconds) + _LEASE_MARGIN_SECONDS
-            try:
-                first = await self._agents.memory.claim(tenant, conversation, lease, seconds)
-            except Unavailable:
-                degraded = True
-            else:
-                if first:
-                    yield Event(answer=first)
-                    return
+        degraded = answered = False
+        try:
+            if lease:
+                try:
+                    first = await self._agents.memory.claim(
+                        tenant, conversation, lease, _lease_seconds()
+                    )
+                except Unavailable:
+                    degraded = True
+                else:
+                    if first is not None:
+                        answered = True
+                        yield Event(answer=first)
+                        return
+            asked = Asked(
+                tenant=tenant,
+                conversation=conversation,
+                question=request.question,
+                filter=request.filter,
+                max_attempts=request.max_attempts or self._limits.max_attempts,
+                lease=lease,
+                arrived=arrived,
+            )
+            async with aclosing(self._run(asked, degraded=degraded)) as events:
+                async for event in events:
+                    answered = event.HasField("answer") and not event.answer.memory_degraded
+                    yield event
+        finally:
+            if lease and not answered:
+                await self._release(tenant, conversation, lease)
+
+    async def _run(self, asked: Asked, *, degraded: bool) -> AsyncGenerator[Event, None]:
         state: State = {
-            "tenant": tenant,
-            "conversation": conversation,
-            "question": request.question,
-            "filter": request.filter,
-            "max_attempts": request.max_attempts or self._limits.max_attempts,
-            "lease": lease,
-            "arrived": arrived,
+            "asked": asked,
             "degraded": degraded,
             "history": [],
             "limit": self._limits.passages,
@@ -92,21 +107,9 @@ class Asker:
             "objections": [],
             "timings": [],
         }
-        stored = False
-        try:
-            async with aclosing(self._run(state)) as events:
-                async for event in events:
-                    if event.HasField("answer"):
-                        stored = not event.answer.memory_degraded
-                    yield event
-        finally:
-            if lease and not stored and not degraded:
-                await self._release(tenant, conversation, lease)
-
-    async def _run(self, state: State) -> AsyncGenerator[Event, None]:
         run = self._graph.astream(
             state,
-            {"recursion_limit": routes.recursion_limit(state["max_attempts"])},
+            {"recursion_limit": routes.recursion_limit(asked.max_attempts)},
             context=self._agents,
             stream_mode=["custom", "updates"],
         )
@@ -128,6 +131,11 @@ class Asker:
 def _new_conversation(tenant: str, idempotency_key: str) -> str:
     """A name of the server's. A call that is repeated must come to the same conversation."""
     return digest(tenant, idempotency_key) if idempotency_key else uuid.uuid4().hex
+
+
+def _lease_seconds() -> float:
+    left = deadline.remaining()
+    return (_LEASE_SECONDS if left is None else left) + _LEASE_MARGIN_SECONDS
 
 
 def _lease(request: grounding.AskRequest) -> Lease:

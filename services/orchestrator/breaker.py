@@ -38,4 +38,7 @@ class Breaker:
             self._down = True
             self._retry_at = time.monotonic() + self._pause
             raise Unavailable(self._message) from failure
+        except Exception:
+            self._down = False  # It answered, though not as hoped.
+            raise
         self._down = False

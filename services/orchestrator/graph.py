@@ -82,19 +82,21 @@ def build() -> Graph:
 
 
 async def recall(state: State, runtime: Runtime[Agents]) -> State:
+    asked = state["asked"]
     if state["degraded"]:
         return {}
     try:
-        history = await runtime.context.memory.recall(state["tenant"], state["conversation"])
+        history = await runtime.context.memory.recall(asked.tenant, asked.conversation)
     except Unavailable:
         return {"degraded": True}
     return {"history": history}
 
 
 async def retrieve(state: State, runtime: Runtime[Agents]) -> State:
+    asked = state["asked"]
     limit = state["limit"] if not state["searches"] else min(2 * state["limit"], routes.WIDEST)
     reply: retrieval.RetrieveResponse = await runtime.context.retrieval.Retrieve(
-        retrieval.RetrieveRequest(query=state["question"], limit=limit, filter=state["filter"]),
+        retrieval.RetrieveRequest(query=asked.question, limit=limit, filter=asked.filter),
         timeout=runtime.context.budgets.retrieve,
     )
     passages = list(reply.passages[: routes.WIDEST])
@@ -115,7 +117,7 @@ async def generate(state: State, runtime: Runtime[Agents]) -> State:
     runtime.stream_writer(Event(attempt_started=Event.AttemptStarted(attempt=attempt)))
     draft: generation.GenerateResponse = await runtime.context.generation.Generate(
         generation.GenerateRequest(
-            question=state["question"],
+            question=state["asked"].question,
             passages=state["passages"],
             objections=state["objections"][-_MOST_OBJECTIONS:],
             history=state["history"],
@@ -140,10 +142,7 @@ async def verify(state: State, runtime: Runtime[Agents]) -> State:
         runtime.stream_writer(Event(objection=objection))
     # Where as much could be verified as before, the newer draft is the better one.
     best = max(reviewed, state.get("best", reviewed), key=lambda r: len(review.released(r)))
-    return {
-        "objections": objections,
-        "best": best if objections else reviewed,
-    }
+    return {"objections": objections, "best": best if objections else reviewed}
 
 
 async def score(state: State, runtime: Runtime[Agents]) -> State:
@@ -167,18 +166,18 @@ async def remember(state: State, runtime: Runtime[Agents]) -> State:
     An answer that is stored as it is given cannot tell how long its storing took: this stage is
     among the events, not among the answer's timings.
     """
-    answer = compose(state)
-    answer.id = new_answer_id(state["conversation"])
+    asked, answer = state["asked"], compose(state)
+    answer.id = new_answer_id(asked.conversation)
     answer.trace_id = telemetry.trace_id()
     answer.create_time.GetCurrentTime()
-    answer.duration.CopyFrom(_duration(time.monotonic() - state["arrived"]))
+    answer.duration.CopyFrom(_duration(time.monotonic() - asked.arrived))
     for index, statement in enumerate(answer.statements):
         verified = Event.StatementVerified(index=index, statement=statement)
         runtime.stream_writer(Event(statement_verified=verified))
     if not answer.memory_degraded:
         try:
             answer.historical_quality = await runtime.context.memory.remember(
-                state["tenant"], answer, state["lease"]
+                asked.tenant, answer, asked.lease
             )
         except Unavailable:
             answer.memory_degraded = True
@@ -190,8 +189,8 @@ def _stage(name: str, node: Callable[[State, Runtime[Agents]], Awaitable[State]]
     """One span, one measurement and two events around a node."""
 
     async def stage(state: State, runtime: Runtime[Agents]) -> State:
-        drafts = state["attempts"] + (name in {"retrieve", "generate"})
-        attempt = max(1, drafts)
+        # These two prepare the next draft, the others are about the one that was made.
+        attempt = max(1, state["attempts"] + (name in {"retrieve", "generate"}))
         runtime.stream_writer(Event(stage_started=Event.StageStarted(stage=name, attempt=attempt)))
         start = time.monotonic()
         failed = True
@@ -206,7 +205,7 @@ def _stage(name: str, node: Callable[[State, Runtime[Agents]], Awaitable[State]]
             stage=name,
             attempt=attempt,
             duration=_duration(seconds),
-            start_offset=_duration(start - state["arrived"]),
+            start_offset=_duration(start - state["asked"].arrived),
         )
         runtime.stream_writer(Event(stage_finished=timing))
         return {**learned, "timings": [timing]}

@@ -186,8 +186,8 @@ class RedisMemory:
         try:
             async with self._operation():
                 policy = (await self._client.config_get("maxmemory-policy"))["maxmemory-policy"]
-        except Unavailable:
-            _log.warning("memory_unavailable_at_start")
+        except Unavailable as error:
+            _log.warning("memory_unchecked", reason=str(error))
         else:
             if policy != "noeviction":
                 _log.warning("memory_may_evict", maxmemory_policy=policy, wanted="noeviction")

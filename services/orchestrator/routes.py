@@ -53,11 +53,11 @@ def _close(state: State) -> Literal["score", "remember"]:
 
 
 def _attempts_left(state: State) -> bool:
-    return state["attempts"] < state["max_attempts"]
+    return state["attempts"] < state["asked"].max_attempts
 
 
 def _may_widen(state: State) -> bool:
-    return state["searches"] < state["max_attempts"] and state["limit"] < WIDEST
+    return state["searches"] < state["asked"].max_attempts and state["limit"] < WIDEST
 
 
 def _failure(state: State, attempt: int) -> set[tuple[bytes, int, tuple[int, ...]]]:

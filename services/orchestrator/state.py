@@ -1,5 +1,6 @@
 """What is known about one question while it is being answered."""
 
+from dataclasses import dataclass
 from operator import add
 from typing import Annotated, TypedDict
 
@@ -12,18 +13,24 @@ from services.orchestrator.memory import Lease
 from services.orchestrator.review import Review
 
 
-class State(TypedDict, total=False):
-    """Each node returns what it learned; lists marked `add` grow, anything else is replaced."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked, and how."""
 
-    # The question, set once.
     tenant: str
     conversation: str
     question: str
     filter: retrieval.DocumentFilter
     max_attempts: int
     lease: Lease | None
-    # time.monotonic() when the question arrived.
+    # time.monotonic() when it arrived.
     arrived: float
+
+
+class State(TypedDict, total=False):
+    """Each node returns what it learned; lists marked `add` grow, anything else is replaced."""
+
+    asked: Asked
 
     # The memory could not be used: no history, nothing is stored.
     degraded: bool

@@ -213,7 +213,7 @@ async def test_a_store_that_is_down_at_start_is_warned_of_and_no_more(tmp_path):
     async with memory_on(f"unix://{tmp_path}/nobody") as memory:
         with structlog.testing.capture_logs() as logs:
             await memory.check()
-    assert [line["event"] for line in logs] == ["memory_unavailable_at_start"]
+    assert [line["event"] for line in logs] == ["memory_unchecked"]
 
 
 async def test_what_is_not_there_is_not_taken_for_a_failure(running, inside):

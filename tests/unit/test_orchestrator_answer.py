@@ -5,19 +5,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
+from verity.v1 import retrieval_service_pb2 as retrieval
 from verity.v1 import verification_service_pb2 as verification
 
 from services.orchestrator.answer import ABSTENTION, compose, text
 from services.orchestrator.review import objections, released, review
+from services.orchestrator.state import Asked
 
 SOURCE = passage()
 SUPPORTED = core.VERDICT_SUPPORTED
+ASKED = Asked("t", "c", "q?", retrieval.DocumentFilter(), 3, None, 0.0)
 
 
 def state(**known):
     return {
-        "conversation": "c",
-        "question": "q?",
+        "asked": ASKED,
         "attempts": 1,
         "objections": [],
         "timings": [],

@@ -456,6 +456,26 @@ async def test_a_key_is_free_again_after_a_cancelled_call_and_its_work_ends():
     assert world.memory.records == {}
 
 
+async def test_a_claim_that_is_cancelled_after_it_took_hold_is_given_back():
+    world = World(draft(GOOD))
+    taking = world.memory.claim
+
+    taken = asyncio.Event()
+
+    async def slow_to_say_so(*claim):
+        await taking(*claim)
+        taken.set()
+        await asyncio.Event().wait()
+
+    world.memory.claim = slow_to_say_so
+    call = asyncio.create_task(world.ask(conversation_id="c", idempotency_key="k"))
+    await taken.wait()
+    assert world.memory.claims
+    call.cancel()
+    await asyncio.wait([call])
+    assert world.memory.claims == {}
+
+
 async def test_a_stream_that_nobody_reads_on_ends_its_work():
     world = World(draft(GOOD))
     asked = grounding.AskRequest(question="q?", conversation_id="c", idempotency_key="k")

@@ -3,17 +3,19 @@
 import pytest
 from fakes import draft, honest, passage, statement
 from verity.v1 import core_pb2 as core
+from verity.v1 import retrieval_service_pb2 as retrieval
 from verity.v1 import verification_service_pb2 as verification
 
 from services.orchestrator import routes
 from services.orchestrator.review import review
+from services.orchestrator.state import Asked
 
 
-def state(**known):
+def state(max_attempts=3, **known):
     return {
+        "asked": Asked("t", "c", "q?", retrieval.DocumentFilter(), max_attempts, None, 0.0),
         "searches": 1,
         "limit": 8,
-        "max_attempts": 3,
         "attempts": 1,
         "news": True,
         "objections": [],
