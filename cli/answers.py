@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Group
-from rich.table import Table
+from rich.text import Text
 from verity.v1 import grounding_service_pb2 as pb
 from verity.v1 import grounding_service_pb2_grpc as rpc_pb
 
 from cli import json_view, options, output, render, rpc, system
 from cli.ask import SERVICE
-from cli.text import plain
+from cli.text import clean, plain
 
 IDEMPOTENT = ("GetAnswer", "ListAnswers", "GetGroundingQuality")
 PAGE_SIZE = 100
@@ -43,15 +43,7 @@ def list_answers(
 
     found = [answer for page in rpc.run("answers list", work) for answer in page.answers]
     view = {"conversation_id": conversation, "answers": [json_view.answer(a) for a in found]}
-    table = Table("answer", "status", "confidence", "question")
-    for answer in found:
-        table.add_row(
-            plain(answer.id),
-            json_view.status(answer.status),
-            render.confidence(answer.confidence.grounding_confidence),
-            plain(answer.question),
-        )
-    output.show(view, table, as_json=as_json)
+    output.show(view, Group(*(_line(answer) for answer in found)), as_json=as_json)
 
 
 @app.command()
@@ -101,3 +93,12 @@ def quality(
     rendered = render.confidence(reply.historical_quality)
     rendered.append(f" over {reply.answer_count} answers")
     output.show(json_view.quality(reply), rendered, as_json=as_json)
+
+
+def _line(answer: pb.Answer) -> Text:
+    return Text.assemble(
+        (clean(answer.question), "bold"),
+        f"\n  {json_view.status(answer.status)}, grounding confidence ",
+        render.confidence(answer.confidence.grounding_confidence),
+        (f", {clean(answer.id)}", "dim"),
+    )

@@ -3,13 +3,16 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.console import Group
+from rich.table import Column, Table
+from rich.text import Text
+from verity.v1 import core_pb2 as core
 from verity.v1 import retrieval_service_pb2 as pb
 from verity.v1 import retrieval_service_pb2_grpc as rpc_pb
 
 from cli import json_view, options, output, rpc, system
 from cli.ingest import SERVICE, Address
-from cli.text import plain
+from cli.text import clean, plain
 
 IDEMPOTENT = ("GetDocument", "ListDocuments")
 PAGE_SIZE = 1000
@@ -50,18 +53,7 @@ def list_documents(
 
     found = [document for page in rpc.run("documents list", work) for document in page.documents]
     view = {"documents": [json_view.document(d) for d in found]}
-    table = Table("id", "name", "version", "type", "authority", "pages", "passages")
-    for document in found:
-        table.add_row(
-            plain(document.id),
-            plain(document.source_name),
-            str(document.version),
-            plain(document.document_type),
-            json_view.authority(document.authority).lower(),
-            str(document.page_count),
-            str(document.passage_count),
-        )
-    output.show(view, table, as_json=as_json)
+    output.show(view, Group(*(_line(document) for document in found)), as_json=as_json)
 
 
 @app.command()
@@ -84,7 +76,7 @@ def show(
             return reply
 
     view = json_view.document(rpc.run("documents show", work).document)
-    table = Table.grid(padding=(0, 2))
+    table = Table.grid("name", Column(overflow="fold"), padding=(0, 2))
     for name, value in view.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
         table.add_row(name.replace("_", " "), plain(shown))
@@ -114,3 +106,15 @@ def delete(
     view = {"document_id": document_id, "passages_deleted": reply.passages_deleted}
     rendered = plain(f"Removed {document_id} with its {reply.passages_deleted} passages.")
     output.show(view, rendered, as_json=as_json)
+
+
+def _line(document: core.Document) -> Text:
+    facts = (
+        clean(document.document_type),
+        f"{json_view.authority(document.authority).lower()} authority",
+        f"version {document.version}",
+        f"{document.page_count} pages",
+        f"{document.passage_count} passages",
+        clean(document.id),
+    )
+    return Text.assemble((clean(document.source_name), "bold"), "\n  ", (", ".join(facts), "dim"))

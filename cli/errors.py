@@ -17,7 +17,6 @@ USAGE = 2
 
 # What to do about it; statuses whose message already says so are left out.
 _HINTS = {
-    grpc.StatusCode.UNAVAILABLE: "If it is not running, start it with `verity up`.",
     grpc.StatusCode.DEADLINE_EXCEEDED: "Allow more time with --timeout.",
     grpc.StatusCode.RESOURCE_EXHAUSTED: "Try again in a moment.",
     grpc.StatusCode.UNIMPLEMENTED: "The running system is of another version than this command.",
@@ -100,6 +99,7 @@ def from_rpc(error: grpc.aio.AioRpcError, service: str, address: str) -> CliErro
         hint = f"The service's log, under the data directory, has it as {error_id}."
     if "failed to connect" in message.lower():
         message = f"Nothing answers for {service} at {address}."
+        hint = "If it is not running, start it with `verity up`."
     elif code is grpc.StatusCode.DEADLINE_EXCEEDED:
         message = f"{service} at {address} took longer than the time allowed."
     return CliError(message, code=code.name, hint=hint, violations=violations, reason=reason)

@@ -6,49 +6,14 @@ import signal
 import sys
 import time
 
-import psutil
 import pytest
 
 from cli import processes
 from cli.errors import CliError
 from cli.processes import Processes, Spec
+from tests.cli_service import SERVICE, STUBBORN, gone, spec, until
 
-# Says that it is up by writing its pid; on SIGTERM says that too, and ends.
-SERVICE = """
-import os, pathlib, signal, sys
-folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
-def stop(*_):
-    with (folder / "stopped").open("a") as log:
-        log.write(name + "\\n")
-    sys.exit(0)
-signal.signal(signal.SIGTERM, stop)
-(folder / (name + ".tmp")).write_text(str(os.getpid()))
-(folder / (name + ".tmp")).rename(folder / (name + ".pid"))
-while True:
-    signal.pause()
-"""
-STUBBORN = SERVICE.replace(
-    "signal.signal(signal.SIGTERM, stop)", "signal.signal(15, signal.SIG_IGN)"
-)
 BROKEN = "import sys; print('no model found', file=sys.stderr); sys.exit(4)"
-
-
-async def until(condition, seconds=10.0):
-    async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)  # What another process does raises no event here.
-
-
-def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-
-
-def spec(folder, name="service", script=SERVICE, **fields) -> Spec:
-    async def ready() -> None:
-        await until((folder / f"{name}.pid").exists, 60)
-
-    command = (sys.executable, "-c", script, str(folder), name)
-    return Spec(name=name, log=f"{name}.jsonl", command=command, ready=ready, **fields)
 
 
 async def test_a_process_is_started_with_its_environment_and_drained(tmp_path):
@@ -182,6 +147,7 @@ async def test_nothing_is_orphaned_when_the_supervisor_itself_is_killed(tmp_path
     script = f"""
 import asyncio, pathlib, sys
 from cli.processes import Processes, Spec
+from tests.cli_service import SERVICE, STUBBORN, gone, spec, until
 async def main():
     async def ready(): pass
     command = (sys.executable, "-c", {SERVICE!r}, {str(tmp_path)!r}, "child")
