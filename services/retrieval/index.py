@@ -1,6 +1,7 @@
 """What Verity asks of a vector store: points found by two vectors and by declared fields."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -36,6 +37,8 @@ FIELDS: Mapping[str, FieldType] = {
     "authority": FieldType.INTEGER,
     "passage_count": FieldType.INTEGER,
 }
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 DENSE_VECTOR = "dense"
 SPARSE_VECTOR = "bm25"
@@ -129,7 +132,7 @@ class Index(Protocol):
         ...
 
     async def get(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, Record]:
-        """The points of that tenant and kind among `ids`; the others are left out."""
+        """The points of that tenant and kind among `ids`; what is no such point is left out."""
         ...
 
     async def nearest(
@@ -156,6 +159,11 @@ class Index(Protocol):
         They outlive the loss of the process at once.
         """
         ...
+
+
+def well_formed(ids: Iterable[str]) -> list[str]:
+    """Those that can be a point's id: UUIDs in their usual form. Stores fail on others."""
+    return [id_ for id_ in ids if _UUID.fullmatch(id_)]
 
 
 def collection_name(model: str, dimensions: int) -> str:

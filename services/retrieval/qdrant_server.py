@@ -24,6 +24,7 @@ from services.retrieval.index import (
     SparseVector,
     Where,
     collection_name,
+    well_formed,
 )
 
 # What a call to Qdrant may take when the RPC being served leaves it more, or when there is none.
@@ -107,7 +108,7 @@ class ServerIndex:
     async def get(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, Record]:
         async with _call() as timeout:
             found = await self._client.retrieve(
-                self._collection, list(ids), with_payload=True, timeout=timeout
+                self._collection, well_formed(ids), with_payload=True, timeout=timeout
             )
         records = (Record(str(point.id), point.payload or {}) for point in found)
         return {

@@ -65,7 +65,7 @@ async def test_a_point_comes_back_with_its_payload_whole(index):
         "time": 1764448718.123456,
     }
     await index.upsert([passage("p", **payload)])
-    found = await index.get("a", Kind.PASSAGE, [id_("p"), id_("unknown")])
+    found = await index.get("a", Kind.PASSAGE, [id_("p"), id_("unknown"), "no UUID", ""])
     assert list(found) == [id_("p")]
     assert {key: found[id_("p")].payload[key] for key in payload} == payload
 
