@@ -1,49 +1,69 @@
 """Dates, periods and references to places in a document, as prose writes them."""
 
+# ruff: noqa: RUF001 - typographic apostrophes are meant
+
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from services.verification.evidence import Span
+from services.verification.phrases import any_of
 
 _MONTHS = {
     name: number
     for number, names in enumerate(
-        (("january", "jan"), ("february", "feb"), ("march", "mar"), ("april", "apr"), ("may",), ("june", "jun"),
-         ("july", "jul"), ("august", "aug"), ("september", "sept", "sep"), ("october", "oct"),
-         ("november", "nov"), ("december", "dec")), start=1)
-    for name in names
-}  # fmt: skip
+        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug"
+        "|september sept sep|october oct|november nov|december dec".split("|"),
+        start=1,
+    )
+    for name in names.split()
+}
 _NTH = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 # Month names stand with a capital: "may" and "march" are words of their own.
 _MONTH = "|".join(name.capitalize() for name in sorted(_MONTHS, key=len, reverse=True))
-_YEAR = r"(?:1[89]|20|21)\d\d"
+_MONTH = rf"(?P<name>{_MONTH})\b\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:1[89]|20|21)\d\d)"
+_SHORT = r"['’]?(?P<short>\d\d)"
+_QUARTER = r"(?P<quarter>[1-4])"
 _LINK = r"(?:\s+(?:of\s+)?(?:fiscal\s+(?:year\s+)?|FY\s?)?|,\s+|\s*[/-]\s*)"
+_NTH_PART = rf"(?P<nth>(?i:{'|'.join(_NTH)}))[ -](?i:fiscal[ -])?(?P<part>(?i:quarter|half))"
 
 _PATTERNS = tuple(
-    re.compile(pattern, re.VERBOSE)
+    re.compile(pattern)
     for pattern in (
-        rf"(?<![\w.-])(?P<year>{_YEAR})-(?P<month>\d\d)-(?P<day>\d\d)(?![\w-])",
-        rf"(?<!\w)(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<name>{_MONTH})\b\.?(?:,?\s+(?P<year>{_YEAR})\b)?",
-        rf"\b(?P<name>{_MONTH})\b\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|[.,]\d)(?:,?\s+(?P<year>{_YEAR})\b)?",
-        rf"\b(?P<name>{_MONTH})\b\.?,?\s+(?:of\s+)?(?P<year>{_YEAR})\b",
-        rf"\b[Qq](?P<quarter>[1-4])(?:{_LINK}(?P<year>{_YEAR})|\s?['’](?P<short>\d\d))?(?![\w])",
-        r"\b(?P<quarter>[1-4])[Qq](?P<short>\d\d)(?!\w)",
-        rf"\b(?P<year>{_YEAR})\s?[-/]?\s?[Qq](?P<quarter>[1-4])(?!\w)",
-        rf"\b(?P<nth>(?i:first|second|third|fourth|1st|2nd|3rd|4th))[ -](?i:fiscal[ -])?(?P<part>(?i:quarter|half))"
-        rf"(?:{_LINK}(?P<year>{_YEAR}))?(?!\w)",
-        rf"\b[Hh](?P<half>[12])(?:{_LINK}(?P<year>{_YEAR}))?(?!\w)",
-        rf"\b(?i:FY|fiscal(?:\s+year)?)\s?(?:(?P<year>{_YEAR})|['’]?(?P<short>\d\d))(?!\w)",
-        rf"(?<![\w.,$€£/-])(?P<year>{_YEAR})(?![\w%]|[.,/]\d|\s?(?:million|billion|%))",
+        rf"(?<![\w.-]){_YEAR}-(?P<month>\d\d)-(?P<day>\d\d)(?![\w-])",
+        rf"(?<!\w){_DAY}(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR}\b)?",
+        rf"\b{_MONTH}\s+{_DAY}(?!\d|[.,]\d)(?:,?\s+{_YEAR}\b)?",
+        rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b",
+        rf"\b[Qq]{_QUARTER}(?:{_LINK}{_YEAR}|\s?{_SHORT})?(?!\w)",
+        rf"\b{_QUARTER}[Qq]{_SHORT}(?!\w)",
+        rf"\b{_YEAR}\s?[-/]?\s?[Qq]{_QUARTER}(?!\w)",
+        rf"\b{_NTH_PART}(?:{_LINK}{_YEAR})?(?!\w)",
+        rf"\b[Hh](?P<half>[12])(?:{_LINK}{_YEAR})?(?!\w)",
+        rf"\b(?i:FY|fiscal(?:\s+year)?)\s?(?:{_YEAR}|{_SHORT})(?!\w)",
+        rf"(?<![\w.,$€£/-]){_YEAR}(?![\w%]|[.,/]\d|\s?(?:million|billion|%))",
     )
 )
+_KIND = any_of(
+    r"""
+    sections? | sec\. | articles? | art\. | clauses? | paragraphs? | para\. | chapters?
+    annex(?:es)? | appendix | schedules? | rules? | recitals? | parts? | tables? | figures? | pages?
+    forms? | items? | notes? | exhibits? | p\. | pp\.
+    """
+)
 _REFERENCE = re.compile(
-    r"(?:\b|(?=§))(?P<kind>(?i:sections?|sec\.|articles?|art\.|clauses?|paragraphs?|para\.|chapters?|annex(?:es)?|appendix|schedules?|rules?"
-    r"|recitals?|parts?|tables?|figures?|pages?|forms?|items?|notes?|exhibits?|p\.|pp\.)|§+)\s*"
+    rf"(?:\b(?P<kind>(?i:{_KIND}))|(?P<sign>§+))\s*"
     r"(?P<number>\(?\d[\w.-]*(?:\(\w{1,4}\))*|[A-Z](?![\w'’])(?:\.?\d+)*|[IVXLC]+\b)"
 )
-_KINDS = {"sec.": "section", "§": "section", "art.": "article", "para.": "paragraph", "p.": "page", "pp.": "page",
-          "annexes": "annex"}  # fmt: skip
+_KINDS = {
+    "sec.": "section",
+    "art.": "article",
+    "para.": "paragraph",
+    "annexes": "annex",
+    "p.": "page",
+    "pp.": "page",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +77,26 @@ class Date:
     quarter: int = 0
     half: int = 0
 
+    @property
+    def parts(self) -> tuple[int, int, int, int, int]:
+        return self.year, self.month, self.day, self.quarter, self.half
+
     def carries(self, other: "Date") -> bool:
-        """Whether this says all that the other says; a year carries no quarter, nor a quarter its year's figures."""
-        if (self.quarter, self.half) != (other.quarter, other.half):
-            return False
-        return all(
-            theirs in (0, ours)
-            for ours, theirs in (
-                (self.year, other.year),
-                (self.month, other.month),
-                (self.day, other.day),
-            )
+        """Whether this says all that the other says.
+
+        A day lies in its year, but the figures of a quarter are not those of the year, and so back.
+        """
+        return (self.quarter, self.half) == (other.quarter, other.half) and all(
+            theirs in {0, ours} for ours, theirs in zip(self.parts, other.parts, strict=True)
         )
+
+    def excludes(self, other: "Date") -> bool:
+        """Whether what is so at one is not thereby so at the other; unknown without both years."""
+        return bool(self.year and other.year) and not (self.carries(other) or other.carries(self))
+
+    def is_like(self, other: "Date") -> bool:
+        """Whether both are said to the same precision."""
+        return [bool(part) for part in self.parts] == [bool(part) for part in other.parts]
 
     def in_year(self, year: int) -> "Date":
         return (
@@ -95,8 +123,8 @@ def dates(text: str) -> list[Date]:
 def references(text: str) -> Iterator[Reference]:
     """Every numbered place that a text names, in order."""
     for found in _REFERENCE.finditer(text):
-        kind = found["kind"].lower()
-        kind = _KINDS.get(kind, "section" if kind[0] == "§" else kind.removesuffix("s"))
+        kind = (found["kind"] or "section").lower()
+        kind = _KINDS.get(kind, kind.removesuffix("s"))
         number = found["number"].rstrip(".-").lower()
         yield Reference(Span(found.start(), found.start("number") + len(number)), kind, number)
 

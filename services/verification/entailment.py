@@ -1,26 +1,31 @@
-"""Whether the cited words carry a statement at all: the lexical floor under any model that may judge after it."""
+"""Whether the cited words carry a statement at all: the floor under any model that judges after."""
 
 from collections.abc import Sequence
 
-from services.verification.quotes import Cited, Source, locate
-from services.verification.words import content_stems
+from services.verification.quotes import locate
+from services.verification.reading import overlaps, read
+from services.verification.source import Cited, Source
+from services.verification.words import content_stems, words
 
 # Below this share of carried content words nothing is entailed, whatever the figures say.
 MIN_COVERAGE = 0.6
 
 
 def coverage(statement: str, cited: Sequence[Cited]) -> float:
-    """The share of a statement's content words that the cited words have, 0 to 1; 0 when it has none."""
-    said = content_stems(statement)
+    """The share of a statement's content words that the cited words have, 0 to 1.
+
+    Words inside numbers, dates and references are compared by facts.py. A statement of nothing but
+    those is carried as far as they are; one without a word at all is not carried.
+    """
+    facts = read(statement).spans
+    said = {w.stem for w in words(statement) if w.is_content and not overlaps(w.span, facts)}
     if not said:
-        return 0.0
-    there = frozenset[str]().union(*(content_stems(c.text) for c in cited))
+        return 1.0 if facts else 0.0
+    there = frozenset[str]().union(*(content_stems(one.text) for one in cited))
     return len(said & there) / len(said)
 
 
 def is_verbatim(statement: str, sources: Sequence[Source]) -> bool:
-    """Whether the statement itself stands in a source it cites, word for word and in its own scope."""
+    """Whether the statement itself stands in a source it cites, not cut from what governs it."""
     bare = statement.strip().rstrip(".!;").strip()
-    return any(
-        (found := locate(source, bare)) is not None and not found.is_cut for source in sources
-    )
+    return any((found := locate(one, bare)) is not None and not found.is_cut for one in sources)

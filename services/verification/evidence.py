@@ -48,6 +48,11 @@ class Passage:
     authority: Authority = Authority.UNSPECIFIED
     regions: tuple[Region, ...] = ()
 
+    @property
+    def pages(self) -> frozenset[int]:
+        """The pages it is printed on."""
+        return frozenset((self.page_number, *(region.page_number for region in self.regions))) - {0}
+
 
 @dataclass(frozen=True, slots=True)
 class DraftCitation:

@@ -18,7 +18,7 @@ from services.verification.evidence import (
     Verdict,
 )
 from services.verification.markers import cited_facts, without_markers
-from services.verification.quotes import Cited, Source
+from services.verification.source import Cited, Source
 from services.verification.sentences import spans, states_something
 from services.verification.verdict import check_citation, conclude, judge, sources_of, unchecked
 from services.verification.words import content_stems, words

@@ -6,47 +6,67 @@ from services.verification.words import STOPWORDS, Word, words
 
 MIN_ACRONYM = 2
 MAX_ACRONYM = 6
+_OPENERS = frozenset(".:!?*-\n")
+_VERBS = frozenset(
+    {"is", "was", "are", "were", "has", "had", "must", "shall", "may", "will", "reported", "holds"}
+)
 
 
 def missing(statement: str, sources: Sequence[str]) -> Iterator[Word]:
-    """The capitalized words of a statement, but for the one that only opens it, that no source has.
+    """The names in a statement that no source has.
 
     An acronym stands for the words whose initials it is made of, and they for it.
     """
     ours = words(statement)
-    theirs = [words(source) for source in sources]
-    known = {word.stem for source in theirs for word in source}
-    initials = {i for source in theirs for i in _initials(source)}
-    spelt_out = {w.text for source in theirs for w in source if _is_acronym(w)}
-    expanded = {
-        word.span for run in _runs(ours) if _initial_letters(run) in spelt_out for word in run
-    }
+    theirs = [word for source in sources for word in words(source)]
+    known = {word.stem for word in theirs}
+    initials = "".join(word.text[0] for word in theirs).upper()
+    acronyms = {word.text for word in theirs if _is_acronym(word)}
+    spelt_out = {w.span for run in _runs(ours) if _initials(run) in acronyms for w in run}
+    unnamed = any(_is_mixed(w) and w.stem not in {o.stem for o in ours} for w in theirs)
     for index, word in enumerate(ours):
-        if word.stem in known or word.span in expanded or not _is_name(statement, ours, index):
+        if word.stem in known or word.span in spelt_out:
             continue
-        if not (_is_acronym(word) and word.text.rstrip("s") in initials):
+        if _is_acronym(word) and word.text.rstrip("s") in initials:
+            continue
+        if _is_name(statement, ours, index) or (unnamed and _is_subject(ours, index)):
             yield word
 
 
 def _is_name(text: str, ours: Sequence[Word], index: int) -> bool:
     word = ours[index]
-    if (
-        not word.text[0].isupper()
-        or word.text.lower() in STOPWORDS
-        or any(c.isdigit() for c in word.text)
-    ):
+    if not _is_capitalized(word):
         return False
-    opens = index == 0 or text[ours[index - 1].span.end : word.span.start].strip(
-        " \n\"“”'‘’()"
-    ) in {".", ":", "!", "?", "*", "-"}
-    if not opens or _is_acronym(word):
+    if not _opens(text, ours, index) or _is_acronym(word) or _is_mixed(word):
         return True
     following = ours[index + 1] if index + 1 < len(ours) else None
+    return following is not None and _is_capitalized(following) and not _is_acronym(following)
+
+
+def _is_subject(ours: Sequence[Word], index: int) -> bool:
+    """Whether a word that opens a sentence reads as a name: one word, no article, then its verb."""
     return (
-        following is not None
-        and following.text[0].isupper()
-        and following.text.lower() not in STOPWORDS
-        and not _is_acronym(following)
+        index == 0
+        and len(ours) > 1
+        and _is_capitalized(ours[0])
+        and (ours[1].text.lower() in _VERBS or ours[0].text.endswith(("'s", "’s")))  # noqa: RUF001
+        and not ours[0].text.endswith(("ing", "ion", "s", "ment", "ity"))
+    )
+
+
+def _opens(text: str, ours: Sequence[Word], index: int) -> bool:
+    """Whether a word opens a sentence, where any word has a capital."""
+    if index == 0:
+        return True
+    between = text[ours[index - 1].span.end : ours[index].span.start]
+    return any(char in _OPENERS for char in between.replace(" - ", ""))
+
+
+def _is_capitalized(word: Word) -> bool:
+    return (
+        word.text[0].isupper()
+        and word.text.lower() not in STOPWORDS
+        and not any(char.isdigit() for char in word.text)
     )
 
 
@@ -54,11 +74,9 @@ def _is_acronym(word: Word) -> bool:
     return word.text.rstrip("s").isupper() and MIN_ACRONYM <= len(word.text) <= MAX_ACRONYM
 
 
-def _initials(source: Sequence[Word]) -> Iterator[str]:
-    letters = "".join(word.text[0] for word in source).upper()
-    for length in range(MIN_ACRONYM, MAX_ACRONYM + 1):
-        for start in range(len(letters) - length + 1):
-            yield letters[start : start + length]
+def _is_mixed(word: Word) -> bool:
+    """A capital inside a word, as in TechCorp, which only a name has."""
+    return any(c.isupper() for c in word.text[1:]) and any(c.islower() for c in word.text)
 
 
 def _runs(ours: Sequence[Word]) -> Iterator[list[Word]]:
@@ -73,5 +91,5 @@ def _runs(ours: Sequence[Word]) -> Iterator[list[Word]]:
     yield run
 
 
-def _initial_letters(run: Sequence[Word]) -> str:
+def _initials(run: Sequence[Word]) -> str:
     return "".join(word.text[0] for word in run if word.text.lower() not in STOPWORDS)

@@ -19,7 +19,8 @@ from services.verification.evidence import (
     Verdict,
 )
 from services.verification.markers import without_markers
-from services.verification.quotes import Cited, Source, closest, is_too_short, locate
+from services.verification.quotes import closest, is_too_short, locate
+from services.verification.source import Cited, Source
 
 _FAILED = Reason(
     Code.CHECK_FAILED, "A check could not be completed; the statement is not verified."

@@ -1,0 +1,44 @@
+"""A text that may be cited, with what is computed from it once, and the stretches of it that are."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from services.verification import sentences
+from services.verification.evidence import Passage, Span
+from services.verification.folding import Folded, fold
+
+
+class Source:
+    """A passage with its folded text and its sentences, each computed when it is first needed."""
+
+    def __init__(self, passage: Passage) -> None:
+        self.passage = passage
+
+    @property
+    def text(self) -> str:
+        return self.passage.text
+
+    @cached_property
+    def folded(self) -> Folded:
+        return fold(self.text)
+
+    @cached_property
+    def sentences(self) -> list[Span]:
+        return sentences.spans(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A stretch of a source that a statement rests on."""
+
+    source: Source
+    span: Span
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.span.start : self.span.end]
+
+    @property
+    def sentence(self) -> Span:
+        """The sentences it lies in, as one span."""
+        return sentences.around(self.source.sentences, self.span)
