@@ -206,7 +206,7 @@ class _Cutter:
             start = window_end
 
     def _window_end(self, start: int, end: int, length: int) -> int:
-        """Where to stop within `length` characters: at a line's end, at a space, or wherever it is."""
+        """Where to stop within `length` characters: at a line's end, at a space, or anywhere."""
         if end - start <= length:
             return end
         for white in ("\n", " "):

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from services.chassis.errors import InvalidInput
 from services.retrieval.document import ParsedDocument
 from services.retrieval.parsers import encoding, markdown, pdf, plain
+from services.retrieval.parsers.characters import UNREADABLE
 
 MAX_PAGES = 5000
 
@@ -116,9 +117,9 @@ def parse(
             f"The file has {len(document.pages)} pages and may have at most {max_pages}; split it.",
             reason="TOO_LARGE",
         )
-    if not document.text.strip():
+    if not document.text.replace(UNREADABLE, "").strip():
         raise InvalidInput(
-            "The PDF holds no text on any page; it looks scanned. Run text recognition on it first."
+            "No page of the PDF has readable text; it looks scanned. Run text recognition on it."
             if kind == pdf.CONTENT_TYPE
             else "The file holds nothing but white space.",
             reason="NO_TEXT",

@@ -3,6 +3,7 @@
 import ctypes
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +20,7 @@ _CHARACTERS = {**MADE_READABLE, ord("\f"): UNREADABLE, 0x02: "-"}
 # line ends with CR LF.
 _LINE = re.compile("[^\r\n\x02]*\x02|[^\r\n\x02]+")
 
+_WORD = re.compile(r"\S+")
 _BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 # Two words further apart than this many times the type size stand in different columns.
 _COLUMN_GAP = 1.5
@@ -74,13 +76,40 @@ class Frame:
         return Box(*edges)
 
 
+class Places:
+    """Where each character of a page stands, in the page's own space."""
+
+    def __init__(self, raw_textpage: object, count: int) -> None:
+        rectangles = (pdfium.FS_RECTF * count)()
+        # The loose box is as high as the font, so that the boxes of one line have one height.
+        loose_box = pdfium.FPDFText_GetLooseCharBox
+        for index, rectangle in enumerate(rectangles):
+            loose_box(raw_textpage, index, rectangle)
+        edges = memoryview(rectangles).cast("B").cast("f")
+        self._lefts, self._tops, self._rights, self._bottoms = (edges[n::4] for n in range(4))
+
+    def of_words(self, text: str, first: int) -> list[Rectangle]:
+        """Around each word of a text whose characters are those from `first` on."""
+        return [
+            self._around(first + word.start(), first + word.end()) for word in _WORD.finditer(text)
+        ]
+
+    def _around(self, start: int, end: int) -> Rectangle:
+        return (
+            min(self._lefts[start:end]),
+            min(self._bottoms[start:end]),
+            max(self._rights[start:end]),
+            max(self._tops[start:end]),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class PrintedLine:
     """A line of a page.
 
     Attributes:
         text: Its characters, without a line break.
-        first: Index of its first character in `PrintedPage.rectangles`; the others follow.
+        first: Its first character among all of the page; the others follow.
         box: Around all that is visible of it.
         size: Type size of its first visible character, in points.
         bold: Whether it begins and ends in bold type.
@@ -101,7 +130,7 @@ class PrintedPage:
 
     frame: Frame
     lines: tuple[PrintedLine, ...]
-    rectangles: tuple[Rectangle, ...]
+    places: Places
 
     @property
     def text(self) -> str:
@@ -112,11 +141,7 @@ class PrintedPage:
         """Around the visible characters from `start` to `end` of a line; None when none are."""
         printed = self.lines[line]
         return self.frame.displayed(
-            [
-                self.rectangles[printed.first + offset]
-                for offset in range(start, end)
-                if not printed.text[offset].isspace()
-            ]
+            self.places.of_words(printed.text[start:end], printed.first + start)
         )
 
 
@@ -136,56 +161,43 @@ def read(page: pypdfium2.PdfPage) -> PrintedPage:
         # One foreign call per character and property: everything else is done on whole lines.
         unicode = pdfium.FPDFText_GetUnicode
         count = textpage.count_chars()
-        characters = "".join([chr(unicode(raw, index)) for index in range(count)])
-        rectangles = tuple(_rectangles(raw, count))
-        lines = tuple(_lines(raw, characters, rectangles, frame))
+        codes = [unicode(raw, index) for index in range(count)]
+        # Broken fonts give codes beyond the last character.
+        characters = "".join([chr(code) if code <= sys.maxunicode else "\0" for code in codes])
+        places = Places(raw, count)
+        lines = tuple(_lines(raw, characters, places, frame))
     finally:
         textpage.close()
-    return PrintedPage(frame, lines, rectangles)
+    return PrintedPage(frame, lines, places)
 
 
-def _rectangles(raw: object, count: int) -> Iterator[Rectangle]:
-    # The loose box is as high as the font, so that the boxes of one line have one height.
-    rectangle = pdfium.FS_RECTF()
-    reference = ctypes.byref(rectangle)
-    loose_box = pdfium.FPDFText_GetLooseCharBox
-    for index in range(count):
-        loose_box(raw, index, reference)
-        yield rectangle.left, rectangle.bottom, rectangle.right, rectangle.top
-
-
-def _lines(
-    raw: object, characters: str, rectangles: Sequence[Rectangle], frame: Frame
-) -> Iterator[PrintedLine]:
+def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterator[PrintedLine]:
     for match in _LINE.finditer(characters):
         text = match.group().translate(_CHARACTERS)
         first = match.start()
-        visible = [
-            first + offset for offset, character in enumerate(text) if not character.isspace()
-        ]
-        box = frame.displayed([rectangles[index] for index in visible])
+        words = places.of_words(text, first)
+        box = frame.displayed(words)
         if box is None:
             continue
-        size = _type_size(raw, visible[0])
+        first_visible = first + len(text) - len(text.lstrip())
+        last_visible = first + len(text.rstrip()) - 1
+        size = _type_size(raw, first_visible)
         yield PrintedLine(
             text=text,
             first=first,
             box=box,
             size=size,
             # A line that only begins in bold has a word run in, as "Example. A holds ...".
-            bold=_is_bold(raw, visible[0]) and _is_bold(raw, visible[-1]),
-            columns=_widest_gap(visible, rectangles) > _COLUMN_GAP * size,
+            bold=_is_bold(raw, first_visible) and _is_bold(raw, last_visible),
+            columns=_widest_gap(words) > _COLUMN_GAP * size,
         )
 
 
-def _widest_gap(visible: Sequence[int], rectangles: Sequence[Rectangle]) -> float:
-    widest = 0.0
-    for here, there in pairwise(visible):
-        if there - here > 1:
-            a, b = rectangles[here], rectangles[there]
-            # Along either axis, for text may run upwards.
-            widest = max(widest, b[0] - a[2], b[1] - a[3], a[1] - b[3])
-    return widest
+def _widest_gap(words: Sequence[Rectangle]) -> float:
+    # Along either axis, for text may run upwards.
+    return max(
+        (max(b[0] - a[2], b[1] - a[3], a[1] - b[3]) for a, b in pairwise(words)), default=0.0
+    )
 
 
 def _type_size(raw: object, index: int) -> float:
