@@ -17,8 +17,8 @@ import pytest
 from tests.otlp_receiver import Receiver, receiving
 
 ROOT = Path(__file__).parents[2]
-START_SECONDS = 90
 COMMAND_SECONDS = 120
+UP = (sys.executable, "-m", "cli", "up", "--json", "--port", "0")
 
 
 @dataclass(frozen=True)
@@ -69,18 +69,7 @@ def environment(receiver: Receiver, **more: str) -> dict[str, str]:
 def running(data_dir: Path, receiver: Receiver, *flags: str) -> Iterator[System]:
     """`verity up` on free ports; leaving it is a SIGTERM, after which it must end by itself."""
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "cli",
-            "up",
-            "--json",
-            "--port",
-            "0",
-            "--data-dir",
-            data_dir,
-            *flags,
-        ],
+        [*UP, "--data-dir", data_dir, *flags],
         cwd=ROOT,
         env=environment(receiver),
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Files that cannot be documents: each a typed error that names what is wrong, nothing half-ingested."""
+"""Files that cannot be documents: each a typed error, and nothing is half-ingested."""
 
 import io
 

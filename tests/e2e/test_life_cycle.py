@@ -56,7 +56,7 @@ def verify(channel):
 
 @contextlib.contextmanager
 def served(service, system, data_dir, **more):
-    """A process of the service that nobody restarts, beside the others of the system; its address."""
+    """A process that nobody restarts, beside the others of the system; and its address."""
     environ = environment(
         system.receiver,
         VERITY_BIND="127.0.0.1:0",
@@ -64,7 +64,7 @@ def served(service, system, data_dir, **more):
         VERITY_REDIS_URL=f"redis://{system.address('redis')}/0",
         **{f"VERITY_{agent.upper()}_TARGET": system.address(agent) for agent in AGENTS},
     )
-    # Standard error goes to a file: a pipe that nobody reads would stop the process when it is full.
+    # Not a pipe: one that nobody reads would stop the process when it is full.
     log = data_dir / f"{service}.jsonl"
     with log.open("w") as stderr:
         process = subprocess.Popen(

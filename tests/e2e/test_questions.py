@@ -1,6 +1,8 @@
 """What a user gets for the three questions of the sample corpus, and for bad ones."""
 
 import pytest
+from verity.v1 import retrieval_service_pb2 as pb
+from verity.v1 import retrieval_service_pb2_grpc as rpc
 
 UBO = (
     "The corporate applicant has a UBO with 30% equity, but their proof of funds is not notarized. "
@@ -96,9 +98,6 @@ def test_the_json_of_an_answer_has_the_names_that_scripts_depend_on(system):
 
 
 def test_every_quote_is_cut_from_the_passage_that_it_names(system):
-    from verity.v1 import retrieval_service_pb2 as pb
-    from verity.v1 import retrieval_service_pb2_grpc as rpc
-
     _, answer = system.run("ask", UBO)
 
     with system.channel("retrieval") as channel:
