@@ -23,7 +23,7 @@ from services.chassis.metrics import watch_event_loop
 from services.chassis.settings import Settings
 
 # Who watches the health has heard of the end by then, and sends nothing more.
-NOTICE_SECONDS = 0.2
+NOTICE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)

@@ -24,17 +24,21 @@ class Settings(BaseSettings):
         populate_by_name=True,
     )
 
-    bind: str = Field("127.0.0.1:0", pattern=r"^.+:\d+$")
-    metrics_bind: str = Field("", pattern=r"^(.+:\d+)?$")
+    bind: str = Field(default="127.0.0.1:0", pattern=r"^.+:\d+$")
+    metrics_bind: str = Field(default="", pattern=r"^(.+:\d+)?$")
     profile: Literal["dev", "prod"] = "dev"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    max_in_flight: int = Field(64, ge=1)
-    drain_seconds: float = Field(0.0, ge=0)
-    grace_seconds: float = Field(20.0, ge=0)
-    max_connection_age_seconds: float = Field(300.0, ge=1)
-    otlp_endpoint: str = Field("", validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
-    otlp_traces_endpoint: str = Field("", validation_alias="OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    otlp_metrics_endpoint: str = Field("", validation_alias="OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
+    max_in_flight: int = Field(default=64, ge=1)
+    drain_seconds: float = Field(default=0.0, ge=0)
+    grace_seconds: float = Field(default=20.0, ge=0)
+    max_connection_age_seconds: float = Field(default=300.0, ge=1)
+    otlp_endpoint: str = Field(default="", validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
+    otlp_traces_endpoint: str = Field(
+        default="", validation_alias="OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+    )
+    otlp_metrics_endpoint: str = Field(
+        default="", validation_alias="OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"
+    )
 
     def printable(self) -> dict[str, Any]:
         """The effective settings, with every SecretStr and every password in a URL hidden."""
