@@ -32,10 +32,10 @@ async def test_a_second_system_on_a_data_directory_is_refused_and_starts_nothing
 async def test_a_service_that_cannot_start_is_named_with_the_end_of_its_log(tmp_path):
     done = await verity(
         "up", "--json", "--port", "0", "--data-dir", str(tmp_path), cwd=tmp_path,
-        VERITY_DENSE_WEIGHT="7",
+        VERITY_EXTRACTIVE_CUT="7",
     )  # fmt: skip
     assert done.code == 1
-    assert "retrieval ended with exit code 1 before it was ready" in done.json["error"]["message"]
+    assert "generation ended with exit code 1 before it was ready" in done.json["error"]["message"]
     assert system.addresses(tmp_path) == {}
 
 
