@@ -168,6 +168,22 @@ async def test_a_store_that_hangs_slows_one_caller_and_not_the_next(tmp_path):
     assert rest < 0.1
 
 
+async def test_a_store_that_hangs_up_is_not_asked_again():
+    """What it did with the first request is not known: a second one could store an answer twice."""
+    requests = []
+
+    async def hang_up(reader, writer):
+        requests.append(await reader.read(1000))
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with memory_on(f"redis://127.0.0.1:{port}/0", timeout_seconds=2) as memory:
+            with pytest.raises(Unavailable):
+                await memory.remember(T, answer(), None)
+    assert len(requests) == 1
+
+
 async def test_a_full_store_refuses_writes_and_still_reads(tmp_path):
     with Store(tmp_path) as store, store.client() as inside:
         async with memory_on(store.url) as memory:
