@@ -22,7 +22,7 @@ from services.retrieval.passage import Metadata, StoredDocument, cut, document_i
 from services.retrieval.reading import Reading, read
 
 # Passages that are embedded and then written together: one progress event each.
-_GROUP = 32
+_GROUP = 16
 
 
 class Stage(Enum):

@@ -1,15 +1,18 @@
 """Runs functions in another process, which may hang, crash or be killed without harm here."""
 
 import asyncio
-import contextlib
-import os
 import pickle
+import socket
 import struct
+import subprocess
 import sys
 import traceback
+from asyncio import IncompleteReadError, StreamReader, StreamWriter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import IO, Any, ParamSpec, TypeVar, cast
+from dataclasses import dataclass
+from io import BufferedRWPair
+from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,15 +28,23 @@ class WorkerTimeout(Exception):
     """The process did not answer in time, and was killed."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Process:
+    popen: subprocess.Popen[bytes]
+    reader: StreamReader
+    writer: StreamWriter
+
+
 class Worker:
     """A process that runs one call after the other; started when needed, and again after it died.
 
     Not multiprocessing: a process that was spawned by it imports this program's main module, and so
-    the model and the servers, before it does anything.
+    the model and the servers, before it does anything. Not asyncio's subprocesses either: those of
+    uvloop fork, which gRPC's threads do not bear, while subprocess.Popen does without a fork.
     """
 
     def __init__(self) -> None:
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: _Process | None = None
         self._turn = asyncio.Lock()
 
     @asynccontextmanager
@@ -53,15 +64,15 @@ class Worker:
         cancelled the process is killed: nobody waits for what it does.
         """
         async with self._turn:
-            if self._process is None:
-                self._process = await _start()
             try:
+                if self._process is None:
+                    self._process = await _start()
                 async with asyncio.timeout(seconds):
                     failed, value = await _ask(self._process, (function, args, kwargs))
             except TimeoutError as error:
                 await self._kill()
                 raise WorkerTimeout from error
-            except (asyncio.IncompleteReadError, ConnectionError) as error:
+            except (IncompleteReadError, ConnectionError) as error:
                 await self._kill()
                 raise WorkerDied from error
             except BaseException:
@@ -74,44 +85,44 @@ class Worker:
     async def _kill(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+            process.popen.kill()
+            process.writer.close()
+            await asyncio.to_thread(process.popen.wait)
 
 
-async def _start() -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "services.retrieval.isolation",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        # Not a terminal's Ctrl-C: the parent decides when the process ends.
-        start_new_session=True,
-    )
+async def _start() -> _Process:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        popen = subprocess.Popen(  # noqa: S603, ASYNC220 - our own module; returns within milliseconds
+            [sys.executable, "-m", "services.retrieval.isolation", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            # A terminal's Ctrl-C is for the parent, which decides when the process ends.
+            start_new_session=True,
+        )
+    reader, writer = await asyncio.open_unix_connection(sock=ours)
+    return _Process(popen, reader, writer)
 
 
-async def _ask(process: asyncio.subprocess.Process, call: Any) -> tuple[bool, Any]:
-    if process.stdin is None or process.stdout is None:
-        raise TypeError("the process was started without pipes")
+async def _ask(process: _Process, call: Any) -> tuple[bool, Any]:
     message = await asyncio.to_thread(pickle.dumps, call)
-    process.stdin.write(_LENGTH.pack(len(message)))
-    process.stdin.write(message)
-    await process.stdin.drain()
-    (length,) = _LENGTH.unpack(await process.stdout.readexactly(_LENGTH.size))
-    answer = await process.stdout.readexactly(length)
+    process.writer.write(_LENGTH.pack(len(message)))
+    process.writer.write(message)
+    await process.writer.drain()
+    (length,) = _LENGTH.unpack(await process.reader.readexactly(_LENGTH.size))
+    answer = await process.reader.readexactly(length)
     failed, value = await asyncio.to_thread(pickle.loads, answer)
     return failed, value
 
 
-def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
+def _serve(channel: BufferedRWPair) -> None:
     """The other process: answers calls until its parent is gone."""
-    while header := requests.read(_LENGTH.size):
+    while header := channel.read(_LENGTH.size):
         (length,) = _LENGTH.unpack(header)
-        answer = pickle.dumps(_answer(requests.read(length)))
-        answers.write(_LENGTH.pack(len(answer)))
-        answers.write(answer)
-        answers.flush()
+        answer = pickle.dumps(_answer(channel.read(length)))
+        channel.write(_LENGTH.pack(len(answer)))
+        channel.write(answer)
+        channel.flush()
 
 
 def _answer(message: bytes) -> tuple[bool, Any]:
@@ -127,7 +138,5 @@ def _answer(message: bytes) -> tuple[bool, Any]:
 
 
 if __name__ == "__main__":
-    # What libraries print must not get between the answers.
-    channel = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    _serve(sys.stdin.buffer, channel)
+    with socket.socket(fileno=int(sys.argv[1])) as parent:
+        _serve(parent.makefile("rwb"))

@@ -78,7 +78,7 @@ class EdgeIndex:
 
     async def get(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, Record]:
         found = await self._run(
-            lambda: self._open().retrieve(well_formed(ids), with_payload=True, with_vector=False)
+            lambda: self._open().retrieve([*well_formed(ids)], with_payload=True, with_vector=False)
         )
         records = (Record(str(point.id), point.payload or {}) for point in found)
         return {
