@@ -47,7 +47,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One reason why a statement was rejected: its code's name, a sentence, the nearest real words."""
+    """A reason why a statement was rejected: its code, a sentence, the nearest real words."""
 
     code: str
     message: str

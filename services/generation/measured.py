@@ -6,7 +6,7 @@ from services.generation.reply import UnusableDraft
 
 
 class Measured:
-    """A drafter whose outcomes are counted: answered, insufficient, or why the reply was no draft."""
+    """A drafter whose outcomes are counted: answered, insufficient, or why it was no draft."""
 
     def __init__(self, drafter: Drafter) -> None:
         self._drafter = drafter

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -32,6 +33,12 @@ _BACK_OFF_SECONDS = 1.0
 _MAX_BACK_OFF_SECONDS = 60.0
 # English text in the common tokenizers; for endpoints that do not report usage.
 _CHARS_PER_TOKEN = 4
+_HINTS = {
+    400: "; it may not know the structured output mode, see VERITY_STRUCTURED_OUTPUT",
+    401: "; check OPENAI_API_KEY",
+    403: "; check OPENAI_API_KEY",
+    404: "; check VERITY_MODEL and OPENAI_BASE_URL",
+}
 
 # Attribute names of OpenTelemetry's GenAI conventions, which are still in development.
 _OPERATION = "gen_ai.operation.name"
@@ -40,6 +47,8 @@ _MODEL = "gen_ai.request.model"
 _FINISH = "gen_ai.response.finish_reasons"
 _INPUT_TOKENS = "gen_ai.usage.input_tokens"
 _OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+_TOKEN_TYPE = "gen_ai.token.type"  # noqa: S105 - no secret
+_ESTIMATED = "verity.tokens.estimated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,7 @@ class Endpoint:
 
     Attributes:
         model: The model's name at the endpoint.
-        base_url: As with the OpenAI SDK; empty means OpenAI, and a bare host gets the customary /v1.
+        base_url: As with the OpenAI SDK; empty means OpenAI, and a bare host gets a /v1.
         api_key: Empty for endpoints that ask for none.
         mode: How the endpoint is held to the form of the reply.
         connect_seconds: To reach it.
@@ -58,13 +67,13 @@ class Endpoint:
     """
 
     model: str
-    base_url: str = ""
-    api_key: SecretStr = SecretStr("")
-    mode: Mode = "json_schema"
-    connect_seconds: float = 5.0
-    read_seconds: float = 60.0
-    total_seconds: float = 90.0
-    max_output_tokens: int = 4096
+    base_url: str
+    api_key: SecretStr
+    mode: Mode
+    connect_seconds: float
+    read_seconds: float
+    total_seconds: float
+    max_output_tokens: int
 
 
 class OpenAIDrafter:
@@ -87,36 +96,36 @@ class OpenAIDrafter:
     async def draft(self, task: Task) -> Draft:
         """What the model answers, when that is a draft in every respect."""
         request = self._prompt.request(task, boundary=secrets.token_hex(8))
-        messages = [SystemMessage(request.system), HumanMessage(request.user)]
         with telemetry.span(
             f"chat {self._endpoint.model}",
             **{_OPERATION: "chat", _PROVIDER: "openai", _MODEL: self._endpoint.model},
         ) as span:
-            try:
-                with self._failures_named():
-                    # Nothing of it may go to LangSmith, whatever the environment says.
-                    with tracing_context(enabled=False):
-                        async with asyncio.timeout(self._endpoint.total_seconds):
-                            answered = (await self._model.ainvoke(messages))["raw"]
-            except openai.LengthFinishReasonError as truncated:
-                self._count(span, _reported(truncated.completion.usage))
-                raise UnusableDraft(Failure.TRUNCATED) from None
+            with self._failures_named(span):
+                answered = await self._ask(request.system, request.user)
             usage = _usage(answered, len(request.system) + len(request.user))
             self._count(span, usage)
             span.set_attribute(_FINISH, (_finish(answered),))
             return read(_json_of(answered, self._endpoint.mode), request.passage_ids, usage)
 
-    @contextmanager
-    def _failures_named(self) -> Iterator[None]:
-        """Gives every way in which a call can fail one of our own names, without the text it brings.
+    async def _ask(self, system: str, user: str) -> AIMessage:
+        # No text may go to LangSmith, whatever the environment says.
+        with tracing_context(enabled=False):
+            async with asyncio.timeout(self._endpoint.total_seconds):
+                reply = await self._model.ainvoke([SystemMessage(system), HumanMessage(user)])
+        answered = reply["raw"]  # LangChain's own parsers accept what we do not.
+        if not isinstance(answered, AIMessage):
+            raise TypeError
+        return answered
 
-        LangChain and the SDK raise what they like when a reply is not what they expect, so all that is
-        not foreseen here is a malformed reply.
+    @contextmanager
+    def _failures_named(self, span: Span) -> Iterator[None]:
+        """Gives each way in which a call can fail one of our own names, without the text it brings.
+
+        LangChain and the SDK raise what they like when a reply is not what they expect, so all that
+        is not foreseen here is a malformed reply.
         """
         try:
             yield
-        except openai.LengthFinishReasonError:
-            raise
         except (TimeoutError, openai.APITimeoutError):
             raise Unavailable("The model did not answer in time; try again.") from None
         except openai.APIConnectionError:
@@ -126,7 +135,7 @@ class OpenAIDrafter:
         except openai.RateLimitError as refused:
             raise Overloaded(
                 "The model's endpoint takes no more requests for now.",
-                retry_after=_retry_after(refused),
+                retry_after=_retry_after(refused.response.headers.get("retry-after", "")),
             ) from None
         except openai.APIStatusError as refused:
             code = refused.status_code
@@ -134,6 +143,10 @@ class OpenAIDrafter:
             raise Unavailable(
                 f"The model's endpoint answered HTTP {code}{_HINTS.get(code, '')}."
             ) from None
+        except openai.LengthFinishReasonError as truncated:
+            if used := truncated.completion.usage:
+                self._count(span, Usage(used.prompt_tokens, used.completion_tokens))
+            raise UnusableDraft(Failure.TRUNCATED) from None
         except openai.ContentFilterFinishReasonError:
             raise UnusableDraft(Failure.REFUSED) from None
         except Exception as error:  # noqa: BLE001 - see above
@@ -141,31 +154,16 @@ class OpenAIDrafter:
             raise UnusableDraft(Failure.MALFORMED) from None
 
     def _count(self, span: Span, usage: Usage) -> None:
-        span.set_attributes(
-            {_INPUT_TOKENS: usage.input_tokens, _OUTPUT_TOKENS: usage.output_tokens}
-        )
-        for kind, tokens in (("input", usage.input_tokens), ("output", usage.output_tokens)):
-            self._tokens.add(
-                tokens,
-                {
-                    _MODEL: self._endpoint.model,
-                    "gen_ai.token.type": kind,
-                    "verity.estimated": usage.estimated,
-                },
-            )
-
-
-_HINTS = {
-    400: "; it may not know the structured output mode, see VERITY_STRUCTURED_OUTPUT",
-    401: "; check OPENAI_API_KEY",
-    403: "; check OPENAI_API_KEY",
-    404: "; check VERITY_MODEL and OPENAI_BASE_URL",
-}
+        spent = {_INPUT_TOKENS: usage.input_tokens, _OUTPUT_TOKENS: usage.output_tokens}
+        span.set_attributes(spent)
+        labels: dict[str, str | bool] = {_MODEL: self._endpoint.model, _ESTIMATED: usage.estimated}
+        self._tokens.add(usage.input_tokens, {**labels, _TOKEN_TYPE: "input"})
+        self._tokens.add(usage.output_tokens, {**labels, _TOKEN_TYPE: "output"})
 
 
 @asynccontextmanager
 async def open_model(endpoint: Endpoint) -> AsyncIterator[Runnable[Any, Any]]:
-    """The endpoint's model, held to our form by the endpoint's mode. Retries nothing."""
+    """The endpoint's model, held to our form in the endpoint's mode. Retries nothing."""
     timeout = openai.Timeout(
         endpoint.read_seconds, connect=endpoint.connect_seconds, pool=endpoint.connect_seconds
     )
@@ -179,7 +177,7 @@ async def open_model(endpoint: Endpoint) -> AsyncIterator[Runnable[Any, Any]]:
             timeout=timeout,
             max_retries=0,
             temperature=0,
-            max_tokens=endpoint.max_output_tokens,
+            max_completion_tokens=endpoint.max_output_tokens,
             use_responses_api=False,  # Few compatible servers have it.
         )
         form = dereference_refs(schema())
@@ -213,7 +211,7 @@ def _json_of(answered: AIMessage, mode: Mode) -> str:
             return json.dumps(call["args"])
         case [], [] if not answered.text.strip():
             raise UnusableDraft(Failure.EMPTY)
-        case [], _:  # Prose, or arguments that no JSON parser takes.
+        case [], _:  # Prose, or arguments that are no JSON.
             raise UnusableDraft(Failure.NOT_JSON)
         case _:
             raise UnusableDraft(Failure.WRONG_SHAPE)
@@ -227,22 +225,17 @@ def _usage(answered: AIMessage, asked_chars: int) -> Usage:
     said = answered.usage_metadata
     if said and said["total_tokens"]:
         return Usage(said["input_tokens"], said["output_tokens"])
-    answered_chars = len(answered.text) + sum(
-        len(json.dumps(call["args"])) for call in answered.tool_calls
-    )
+    answered_chars = len(answered.text) + len(json.dumps(answered.tool_calls))
     return Usage(
         asked_chars // _CHARS_PER_TOKEN, answered_chars // _CHARS_PER_TOKEN, estimated=True
     )
 
 
-def _reported(usage: Any) -> Usage:
-    return Usage(usage.prompt_tokens, usage.completion_tokens) if usage else Usage()
-
-
-def _retry_after(refused: openai.RateLimitError) -> float:
-    """Seconds, from the header when it holds a sensible number."""
+def _retry_after(header: str) -> float:
     try:
-        asked = float(refused.response.headers.get("retry-after", ""))
-    except ValueError:
+        asked = float(header)
+    except ValueError:  # A date, or nothing.
         return _BACK_OFF_SECONDS
-    return min(max(asked, 0.0), _MAX_BACK_OFF_SECONDS) if asked == asked else _BACK_OFF_SECONDS
+    return (
+        min(max(asked, 0.0), _MAX_BACK_OFF_SECONDS) if math.isfinite(asked) else _BACK_OFF_SECONDS
+    )

@@ -58,7 +58,10 @@ class Prompt:
         ]
         asked = "Draft the answer to the question from the sources."
         if task.objections:
-            asked += " Earlier statements were rejected; correct them as the objections say or leave them out."
+            asked += (
+                " Earlier statements were rejected: correct them as the objections say,"
+                " or leave them out."
+            )
         return Request(
             self.rules.substitute(boundary=boundary),
             "\n\n".join([*frames, asked]),

@@ -72,7 +72,7 @@ class _Reply(_Strict):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema that goes with a request. It states no bounds: not all endpoints know them."""
+    """The JSON Schema that goes with a request; without bounds, which not all endpoints know."""
     return {**_Reply.model_json_schema(), "title": "draft"}
 
 

@@ -3,17 +3,29 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, zip_longest
+from operator import itemgetter
 
 from nupunkt import PunktSentenceTokenizer
 
-# A line that ends this much before the longest one was ended by its author, not by the margin.
-_RAGGED = 0.8
-_BULLET = re.compile(r"\s*(?:[-*•‣▪–—]|\(?[0-9]{1,2}[.)]|\(?[a-z][.)])\s+")
-_TABLE = re.compile(r"\s*\|.*\|\s*$")
-_MARKUP = re.compile(r"\s*(?:#{1,6}\s|>\s?|<!--)")
-_END = re.compile(r"[.!?][\"'”’)\]]*\s*$")
+# A line is taken to be ended by its author, not by the margin, when the next word would have fitted
+# into this much of the longest line.
+_MARGIN = 0.8
 _MIN_WORDS = 4
-_HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\s*\n\s*(?=[a-z])")
+_LINE = re.compile(r"[^\r\n]+|\n\s*\n")
+# Bullets, list numbers and Markdown's marks before a line.
+_LEAD = re.compile(
+    r"\s*(?:[-*\u2022\u2023\u25aa\u2013\u2014]|\(?\d{1,2}[.)]|\(?[a-z][.)]|#{1,6}|>|<!--)\s+"
+)
+_TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
+_SECTION_NUMBER = re.compile(r"^[\d.]+ ")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+# What stands between the parts of a running header or footer.
+_SEPARATOR = re.compile(r"\s[\u00b7\u2022|]\s")
+_END = re.compile(r"[.!?][\"'\u2019\u201d)\]]*$")
+# The hyphen goes, unless it is the second of its word: "year-on-\nyear" has it in its spelling.
+_BROKEN_WORD = re.compile(r"(?<![-\w])([^\W\d_]+)[-\u2010\u00ad]\s*\n\s*(?=[a-z])")
+_BROKEN_COMPOUND = re.compile(r"([-\u2010])\s*\n\s*(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,72 +39,68 @@ class Sentence:
 def sentences(
     text: str, headings: Sequence[str], tokenizer: PunktSentenceTokenizer
 ) -> Iterator[Sentence]:
-    """The sentences of a passage in order; headings, table rows and other fragments are none.
+    """The sentences of a passage in order; headings, table rows and cut ends are none.
 
     Args:
         text: The passage.
-        headings: Titles above or in it; a line that is one of them is left out.
+        headings: The headings above and in it; a line that is one of them belongs to no sentence.
         tokenizer: Splits a paragraph.
     """
     for start, end in _paragraphs(text, headings):
         for first, last in tokenizer.span_tokenize(text[start:end]):
-            sentence = text[start + first : start + last]
-            stripped = sentence.strip()
+            found = text[start + first : start + last]
+            stripped = found.strip()
             if _is_sentence(stripped):
-                begin = start + first + sentence.index(stripped)
+                begin = start + first + found.index(stripped)
                 yield Sentence(begin, begin + len(stripped))
 
 
-def reading(text: str) -> str:
-    """The text as one line: line breaks and line-end hyphenation are layout, not wording."""
-    return " ".join(_HYPHENATED.sub("", text).split())
-
-
 def _is_sentence(text: str) -> bool:
-    words = re.findall(r"[^\W\d_]{2,}", text)
-    return len(words) >= _MIN_WORDS and bool(_END.search(text))
+    return (
+        len(_WORD.findall(text)) >= _MIN_WORDS
+        and _END.search(text) is not None
+        and _SEPARATOR.search(text) is None
+    )
+
+
+def reading(text: str) -> str:
+    """The text as one line: line breaks and the hyphens they bring are layout, not wording."""
+    return " ".join(_BROKEN_COMPOUND.sub(r"\1", _BROKEN_WORD.sub(r"\1", text)).split())
 
 
 def _paragraphs(text: str, headings: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Spans of running text: split at blank lines, bullets, tables, headings and ragged ends."""
+    """Spans of running text."""
     titles = {_plain(heading) for heading in headings}
-    lines = [
-        (match.start(), match.end(), match[0]) for match in re.finditer(r"[^\r\n]+|\n\s*\n", text)
-    ]
-    width = max((len(line.strip()) for _, _, line in lines), default=0)
-    start: int | None = None
-    end = 0
-    for position, (first, last, line) in enumerate(lines):
-        if not line.strip() or _TABLE.match(line) or _is_title(line, titles):
-            if start is not None:
-                yield start, end
-            start = None
-            continue
-        lead = _BULLET.match(line) or _MARKUP.match(line)
-        if lead and start is not None:
-            yield start, end
-            start = None
-        if start is None:
-            start = first + (lead.end() if lead else 0)
-        end = last
-        following = lines[position + 1][2].strip() if position + 1 < len(lines) else ""
-        if following and _ended_early(line, following, width):
-            yield start, end
-            start = None
-    if start is not None:
-        yield start, end
+    lines = list(_LINE.finditer(text))
+    width = max((len(line[0].strip()) for line in lines), default=0)
+    number = 0
+    numbered: list[tuple[int, int, int]] = []
+    for line, following in zip_longest(lines, lines[1:]):
+        after = following[0].strip() if following else ""
+        runs = not (
+            not line[0].strip() or _TABLE_ROW.match(line[0]) or _is_title(line[0], after, titles)
+        )
+        lead = _LEAD.match(line[0])
+        number += lead is not None or not runs
+        if runs:
+            numbered.append((number, line.start() + (lead.end() if lead else 0), line.end()))
+        number += _ended_early(line[0], after, width) or not runs
+    for _, paragraph in groupby(numbered, key=itemgetter(0)):
+        spans = list(paragraph)
+        yield spans[0][1], spans[-1][2]
 
 
-def _is_title(line: str, titles: set[str]) -> bool:
+def _is_title(line: str, after: str, titles: set[str]) -> bool:
+    """Whether the line is a heading, and not a sentence's first line that was taken for one."""
     plain = _plain(line)
-    return plain in titles or re.sub(r"^[\d.]+ ", "", plain) in titles
+    return not after[:1].islower() and (plain in titles or _SECTION_NUMBER.sub("", plain) in titles)
 
 
 def _plain(line: str) -> str:
     return " ".join(line.strip().lstrip("#").casefold().split())
 
 
-def _ended_early(line: str, following: str, width: int) -> bool:
-    """Whether the next word would have fitted: then the author, not the margin, broke the line."""
-    room = width * _RAGGED - len(line.strip())
-    return len(following.split(maxsplit=1)[0]) + 1 < room and not following[0].islower()
+def _ended_early(line: str, after: str, width: int) -> bool:
+    if not after or after[0].islower():
+        return False
+    return len(line.strip()) + 1 + len(after.split(maxsplit=1)[0]) < width * _MARGIN

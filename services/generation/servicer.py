@@ -18,7 +18,9 @@ class GenerationServicer(generation_service_pb2_grpc.GenerationServiceServicer):
         self._drafter = drafter
 
     async def Generate(
-        self, request: generation_service_pb2.GenerateRequest, context: Context
+        self,
+        request: generation_service_pb2.GenerateRequest,
+        context: Context,  # noqa: ARG002 - gRPC's shape
     ) -> generation_service_pb2.GenerateResponse:
         draft = await self._drafter.draft(to_task(request))
         return from_draft(draft, self._drafter.generator)

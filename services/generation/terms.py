@@ -2,53 +2,66 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from functools import lru_cache
 
 from snowballstemmer import stemmer
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Words that carry grammar and no content. Negation is not among them: "not notarized" is not
 # "notarized".
-_FUNCTION_WORDS = frozenset(
-    """
+_FUNCTION_WORDS = _words("""
     a about above after again all also am an and any are as at be because been before being below
-    between both but by can could did do does doing down during each either etc few for from further
-    get gets got had has have having he her here hers him his how however i if in into is it its itself
-    just list let may me might more most much my name of off on once one only or other our out over own
-    per please same say says shall she should so some such tell than that the their them then there
-    these they this those through to too under until up upon us very was we were what whatever when
-    where whether which while who whom whose why will with within would you your give describe explain
-    must
-    """.split()
-)
-# Different words for one thing where a stemmer cannot help. Kept to movement of a figure, which every
-# report words differently; anything more belongs to a model.
-_SAME = {
-    word: group
-    for group, words in {
-        "increase": "grow grew grown growth growing increase rise rose risen up gain higher",
-        "decrease": "decline decrease fall fell fallen drop down shrink shrank lower reduction",
-    }.items()
-    for word in words.split()
+    between both but by can could describe did do does doing during each either etc explain few for
+    from further get gets give got had has have having he her here hers him his how however i if in
+    into is it its itself just let list may me might more most much must my name of off on once one
+    only or other our out over own per please same say says shall she should so some such tell than
+    that the their them then there these they this those through to too under until upon us very was
+    we were what whatever when where whether which while who whom whose why will with within would
+    you your
+""")
+# Words of a question for the kind of answer it wants. An answer shows it and does not say it.
+_KINDS_OF_ANSWER = _words("""
+    action amount cause causes difference differences example examples fact facts figure happen
+    happened happens identify kind located mean meaning meant means number percentage purpose rate
+    reason reasons show type types value way ways
+""")
+_NEGATIONS = _words("cannot never no not without")
+# Different words for one thing where no stemmer helps. Kept to the movement of a figure, which
+# every report words differently; more is a model's work.
+_MOVEMENTS = {
+    **dict.fromkeys(
+        _words("gain grew grow growing grown growth higher increase rise risen rose up"), "increase"
+    ),
+    **dict.fromkeys(
+        _words("decline decrease down drop fall fallen fell lower reduction shrank shrink"),
+        "decrease",
+    ),
 }
-_ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4"}
 _SCALES = {
-    "billion": 10**9,
-    "bn": 10**9,
-    "million": 10**6,
-    "mn": 10**6,
-    "m": 10**6,
-    "thousand": 10**3,
     "k": 10**3,
+    "thousand": 10**3,
+    "m": 10**6,
+    "mn": 10**6,
+    "million": 10**6,
+    "bn": 10**9,
+    "billion": 10**9,
 }
-_PHRASES = (
+_QUARTERS = {"first": "q1", "second": "q2", "third": "q3", "fourth": "q4"}
+# Wordings of one thing that have several words; each becomes one.
+_PHRASES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"\bhow (?:many|much|long|often|old|far|big|large)\b"), "how"),
     (re.compile(r"\b([1-4])q\s?(\d\d)\b"), r"q\1 20\2"),
     (re.compile(r"\b([1-4])q\b"), r"q\1"),
     (
         re.compile(r"\b(first|second|third|fourth)[\s-]quarter\b"),
-        lambda match: "q" + _ORDINALS[match[1]],
+        lambda match: _QUARTERS[match[1]],
     ),
     # A quarter and its year are one term: a Q3 and a 2024 that stand apart are another period.
     (
@@ -65,30 +78,32 @@ _PHRASES = (
 )
 _TOKEN = re.compile(
     r"(?P<identifier>[a-z]+[-/]?\d[\w-]*)"
-    r"|(?P<currency>[$€£¥])?\s?(?P<number>\d[\d,]*(?:\.\d+)?)"
+    r"|(?P<currency>[$\u20ac\u00a3\u00a5])?\s?(?P<number>\d[\d,]*(?:\.\d+)?)"
     r"(?:\s?(?P<scale>billion|bn|million|mn|m|thousand|k)\b)?"
     r"(?:\s?(?P<percent>%|percent\b|per cent\b))?"
     r"|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?)"
 )
-_COMPARATOR = re.compile(
-    r"(?P<above>(?:more|greater|higher) than|above|over|exceed(?:s|ing)?)"
-    r"|(?P<least>at least|not less than|no less than|minimum of)"
+_BOUND = re.compile(
+    r"(?:(?P<above>(?:more|greater|higher) than|above|over|exceed(?:s|ing)?)"
+    r"|(?P<least>at least|(?:not|no) less than|minimum of)"
     r"|(?P<below>(?:less|lower|fewer) than|below|under)"
-    r"|(?P<most>at most|not more than|no more than|up to|maximum of)"
+    r"|(?P<most>at most|(?:not|no) more than|up to|maximum of))\s*$"
 )
+_LONGEST_BOUND = 16
+_STEMS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number with its unit ("%", a currency sign or nothing) and the bound it states, if any."""
+    """A number, its unit ("%", a currency's sign or nothing), and what it bounds, if anything."""
 
     value: Decimal
     unit: str
-    bound: str = ""
+    bound: str
 
     def admits(self, other: "Quantity") -> bool:
-        """Whether `other` lies within the bound: 30% is within "more than 25%"."""
-        if self.unit != other.unit or not self.unit:
+        """Whether `other` lies within this bound: 30% lies within "more than 25%"."""
+        if not self.unit or self.unit != other.unit:
             return False
         match self.bound:
             case "above":
@@ -105,21 +120,26 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The terms of a text, each with its place in order, and its quantities by term."""
+    """A text's terms, in order and as often as they occur, and the quantities among them."""
 
     terms: tuple[str, ...]
     quantities: dict[str, Quantity]
 
+    def is_name(self, term: str) -> bool:
+        """Whether the term names something by its digits, and does not measure anything."""
+        quantity = self.quantities.get(term)
+        return not quantity.unit if quantity else any(letter.isdigit() for letter in term)
+
 
 class Reader:
-    """Turns text into terms. Not safe for use by two threads at once: the stemmer keeps state."""
+    """Turns text into terms. Not for two threads at once: the stemmer keeps state."""
 
     def __init__(self) -> None:
-        self._stemmer = stemmer("english")
+        self._stem = lru_cache(maxsize=_STEMS)(stemmer("english").stemWord)
 
     def read(self, text: str) -> Text:
-        """The terms of `text`, in order, repeated as often as they occur."""
-        folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+        """The text's terms."""
+        folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
         for pattern, replacement in _PHRASES:
             folded = pattern.sub(replacement, folded)
         quantities: dict[str, Quantity] = {}
@@ -128,33 +148,29 @@ class Reader:
 
     def _terms(self, folded: str, quantities: dict[str, Quantity]) -> Iterator[str]:
         for match in _TOKEN.finditer(folded):
-            if match["number"]:
+            if match["identifier"]:
+                yield match["identifier"]
+            elif match["number"]:
                 quantity = _quantity(match, folded)
-                if quantity is None:
-                    continue
                 term = f"#{quantity.value.normalize():f}{quantity.unit}"
                 quantities[term] = quantity
                 yield term
-            elif match["identifier"]:
-                yield match["identifier"]
-            else:
-                word = match["word"].removesuffix("'s")
-                if word in _SAME:
-                    yield _SAME[word]
-                elif word.endswith("n't") or word in {"not", "no", "never", "without", "cannot"}:
-                    yield "not"
-                elif word not in _FUNCTION_WORDS and len(word) > 1:
-                    stem = self._stemmer.stemWord(word)
-                    yield _SAME.get(stem, stem)
+            elif term := self._term(match["word"].removesuffix("'s")):
+                yield term
+
+    def _term(self, word: str) -> str:
+        if word in _MOVEMENTS:
+            return _MOVEMENTS[word]
+        if word in _NEGATIONS or word.endswith("n't"):
+            return "not"
+        if len(word) == 1 or word in _FUNCTION_WORDS or word in _KINDS_OF_ANSWER:
+            return ""
+        stem = str(self._stem(word))
+        return _MOVEMENTS.get(stem, stem)
 
 
-def _quantity(match: re.Match[str], folded: str) -> Quantity | None:
-    try:
-        value = Decimal(match["number"].replace(",", "")) * _SCALES.get(match["scale"] or "", 1)
-    except InvalidOperation:
-        return None
+def _quantity(match: re.Match[str], folded: str) -> Quantity:
+    value = Decimal(match["number"].replace(",", "")) * _SCALES.get(match["scale"] or "", 1)
     unit = "%" if match["percent"] else match["currency"] or ""
-    before = folded[max(0, match.start() - 24) : match.start()]
-    bounds = list(_COMPARATOR.finditer(before))
-    bound = bounds[-1].lastgroup or "" if bounds and not before[bounds[-1].end() :].strip() else ""
-    return Quantity(value, unit, bound)
+    bound = _BOUND.search(folded, max(0, match.start() - _LONGEST_BOUND), match.start())
+    return Quantity(value, unit, bound.lastgroup or "" if bound else "")
