@@ -12,6 +12,7 @@ def pdf(*lines, encrypt=None):
     canvas = Canvas(buffer, encrypt=encrypt)
     for number, line in enumerate(lines):
         canvas.drawString(72, 720 - 20 * number, line)
+    canvas.showPage()
     canvas.save()
     return buffer.getvalue()
 
