@@ -74,7 +74,7 @@ class Memory(Protocol):
         Args:
             tenant: Whose.
             conversation: Which.
-            limit: The most to return.
+            limit: The most to return; fewer where they would not fit into one reply.
             before: Id of an answer; only older ones are returned. Empty: from the newest.
 
         Raises:

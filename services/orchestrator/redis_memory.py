@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, cast
 
 import redis.asyncio as redis
@@ -28,6 +29,8 @@ _FAILURES = (RedisConnectionError, RedisTimeoutError, TimeoutError)
 _ANSWERED = "answered"
 _FIELDS = ("body", "historical_quality")
 
+# What one reply of ListAnswers may hold of the channel's 16 MiB.
+_MOST_PAGE_BYTES = 8 * 1024 * 1024
 # Turn.answer takes no more bytes.
 _MOST_TURN_BYTES = 100_000
 
@@ -109,8 +112,9 @@ class RedisMemory:
         async with self._operation():
             if await self._client.set(key, _held(lease), nx=True, px=milliseconds):
                 return None
-            claimed: bytes | None = await _reply(self._client.get(key))
-            state, fingerprint, by = (claimed or _held(lease).encode()).decode().split(":")
+            # Nothing there any more: given back in between, and as good as held until the next try.
+            claimed: bytes = await _reply(self._client.get(key)) or _held(lease).encode()
+            state, fingerprint, by = claimed.decode().split(":")
             if state == _ANSWERED and fingerprint == lease.fingerprint:
                 answer = await self._read(scope, by)
         if fingerprint != lease.fingerprint:
@@ -170,8 +174,11 @@ class RedisMemory:
                 for name in ids[:limit]:
                     pipeline.hmget(_record(scope, name), *_FIELDS)
                 records = await pipeline.execute()
-        found = [_answer(*record) for record in records if record[0] is not None]
-        return found, bool(found) and len(ids) > limit
+        kept = [record for record in records if record[0] is not None]
+        sizes = accumulate(len(body) for body, _ in kept)
+        fitting = max(1, sum(size <= _MOST_PAGE_BYTES for size in sizes))
+        page = [_answer(*record) for record in kept[:fitting]]
+        return page, bool(page) and (len(kept) > fitting or len(ids) > limit)
 
     async def quality(self, tenant: str, conversation: str) -> list[float]:
         scope = _scope(tenant, digest(conversation))

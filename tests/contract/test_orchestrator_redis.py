@@ -118,6 +118,28 @@ async def test_an_answer_longer_than_a_turn_is_cut_between_characters(running, i
         assert await memory.answer(T, given.id) == given
 
 
+async def test_a_page_is_no_larger_than_a_reply_may_be(running, inside):
+    async with memory_on(running.url) as memory:
+        given = [answer(text="x" * 3_000_000) for _ in range(4)]
+        for one in given:
+            one.historical_quality = await memory.remember(T, one, None)
+        first, more = await memory.answers(T, C, limit=4, before="")
+        assert first == [given[3], given[2]]
+        assert more
+        second, more = await memory.answers(T, C, limit=4, before=first[-1].id)
+        assert second == [given[1], given[0]]
+        assert not more
+
+
+async def test_an_answer_larger_than_a_page_is_a_page_of_its_own(running, inside):
+    async with memory_on(running.url) as memory:
+        for _ in range(2):
+            await memory.remember(T, answer(text="x" * 9_000_000), None)
+        page, more = await memory.answers(T, C, limit=4, before="")
+        assert len(page) == 1
+        assert more
+
+
 async def test_what_was_remembered_survives_a_crash_of_the_store(tmp_path):
     with Store(tmp_path, appendfsync="always") as store:
         async with memory_on(store.url) as memory:

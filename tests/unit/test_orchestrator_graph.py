@@ -350,6 +350,24 @@ def test_whatever_verification_replies_nothing_unverified_leaves(some):
     assert world.memory.records[("t", answer.id)] == answer
 
 
+some_drafts = st.lists(
+    st.sampled_from([draft(GOOD), draft(GOOD, BAD), draft(BAD), draft(WORSE), INSUFFICIENT]),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(some_drafts, st.integers(1, 6), st.integers(0, 60))
+def test_every_question_ends_within_its_attempts(drafts, most, found):
+    world = World(*drafts, passages=[passage(f"p{n}") for n in range(1, found + 1)])
+    answer = asyncio.run(world.ask(max_attempts=most))
+    assert answer.attempts == len(world.generation.requests) <= most
+    assert 1 <= len(world.retrieval.requests) <= most
+    assert bool(answer.statements) == (answer.status != Answer.STATUS_ABSTAINED)
+    assert answer.HasField("abstention") == (answer.status == Answer.STATUS_ABSTAINED)
+
+
 async def test_history_reaches_the_drafter_and_nobody_else():
     world = World(draft(GOOD))
     first = await world.ask("What must a UBO submit?", conversation_id="c")
