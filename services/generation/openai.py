@@ -180,7 +180,8 @@ async def open_model(endpoint: Endpoint) -> AsyncIterator[Runnable[Any, Any]]:
             max_completion_tokens=endpoint.max_output_tokens,
             use_responses_api=False,  # Few compatible servers have it.
         )
-        form = dereference_refs(schema())
+        form = dereference_refs(schema())  # Not all endpoints follow references.
+        del form["$defs"]
         if endpoint.mode == "json_object":
             yield chat.with_structured_output(form, method="json_mode", include_raw=True)
         else:
