@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -53,16 +54,22 @@ class Layers(grpc.aio.ServerInterceptor):
 
     def __init__(self, layers: Sequence[Layer]) -> None:
         self._layers = tuple(layers)
+        self._wrapped: dict[str, Any] = {}
 
     async def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Any:
-        handler: Any = await continuation(handler_call_details)
+        handler = await continuation(handler_call_details)
         method = handler_call_details.method
         if handler is None or method.startswith("/grpc."):
             return handler
+        if method not in self._wrapped:
+            self._wrapped[method] = self._wrap(handler, method.removeprefix("/"))
+        return self._wrapped[method]
+
+    def _wrap(self, handler: Any, method: str) -> Any:
         kind = (
             f"{'stream' if handler.request_streaming else 'unary'}"
             f"_{'stream' if handler.response_streaming else 'unary'}"
@@ -71,14 +78,14 @@ class Layers(grpc.aio.ServerInterceptor):
         checked = _each_checked if handler.request_streaming else _checked
 
         async def one_reply(request: Any, context: Context) -> Any:
-            async with self._around(Call(method[1:], context)), checked(request) as valid:
+            async with self._around(Call(method, context)), checked(request) as valid:
                 return await behaviour(valid, context)
 
         # Written by ourselves and in this task: a generator that is abandoned because the caller is
         # gone is then closed here and now, in the context in which it opened its spans.
         async def many_replies(request: Any, context: Context) -> None:
             async with (
-                self._around(Call(method[1:], context)),
+                self._around(Call(method, context)),
                 checked(request) as valid,
                 aclosing(behaviour(valid, context)) as replies,
             ):
@@ -125,7 +132,7 @@ class Observed:
 
     def __init__(self) -> None:
         meter = telemetry.meter()
-        self._log = structlog.get_logger()
+        self._log = structlog.get_logger(__name__).bind()
         self._duration = meter.create_histogram(
             "rpc.server.call.duration", unit="s", description="How long RPCs took to serve."
         )
@@ -137,7 +144,8 @@ class Observed:
     async def __call__(self, call: Call) -> AsyncIterator[None]:
         started = time.perf_counter()
         labels = {telemetry.RPC_SYSTEM: "grpc", telemetry.RPC_METHOD: call.method}
-        error: status_pb2.Status | None = None
+        error: BaseException | None = None
+        answer: status_pb2.Status | None = None
         code = Code.UNKNOWN
         with telemetry.tracer().start_as_current_span(
             call.method,
@@ -159,33 +167,31 @@ class Observed:
                     code = Code.DEADLINE_EXCEEDED if _expired(call.context) else Code.CANCELLED
                     raise
                 # Something inside was cancelled, not this call; without an answer its caller hangs.
-                error = self._unexpected(cancelled)
-                code = Code.INTERNAL
+                error, answer = cancelled, self._unexpected(cancelled)
             except Exception as exception:  # noqa: BLE001 - this is where they all end
-                error = status.of(exception) or self._unexpected(exception)
-                code = status.code_of(error)
+                error, answer = exception, status.of(exception) or self._unexpected(exception)
             finally:
+                if answer is not None:
+                    code = status.code_of(answer)
                 self._in_flight.add(-1, labels)
-                self._record(span, code, time.perf_counter() - started, labels)
-        if error is not None:
-            await call.context.abort_with_status(rpc_status.to_status(error))
+                self._duration.record(
+                    time.perf_counter() - started, {**labels, **_outcome(code, span)}
+                )
+                self._log.info(
+                    "rpc",
+                    method=call.method,
+                    code=code.name,
+                    ms=round((time.perf_counter() - started) * 1000, 1),
+                    # What was the matter, where the status alone does not say it.
+                    **({"error": type(error.__cause__ or error).__name__} if error else {}),
+                )
+        if answer is not None:
+            await call.context.abort_with_status(rpc_status.to_status(answer))
 
-    def _unexpected(self, exception: BaseException) -> status_pb2.Status:
-        self._log.error("unexpected_error", exc_info=exception)
-        return status.internal(telemetry.trace_id())
-
-    def _record(
-        self, span: trace.Span, code: grpc.StatusCode, seconds: float, labels: Mapping[str, str]
-    ) -> None:
-        outcome = {telemetry.RPC_STATUS: code.name}
-        if code in SERVER_FAULTS:
-            outcome[telemetry.ERROR_TYPE] = code.name
-            span.set_status(trace.StatusCode.ERROR)
-        span.set_attributes(outcome)
-        self._duration.record(seconds, {**labels, **outcome})
-        self._log.info(
-            "rpc", method=labels[telemetry.RPC_METHOD], code=code.name, ms=round(seconds * 1000, 1)
-        )
+    def _unexpected(self, error: BaseException) -> status_pb2.Status:
+        error_id = telemetry.trace_id() or uuid.uuid4().hex
+        self._log.error("unexpected_error", error_id=error_id, exc_info=error)
+        return status.internal(error_id)
 
 
 class Bounded:
@@ -221,6 +227,16 @@ class Admitted:
             yield
         finally:
             self._in_flight -= 1
+
+
+def _outcome(code: grpc.StatusCode, span: trace.Span) -> dict[str, str]:
+    """Marks the span with how it ended; the same attributes go on the measurement."""
+    attributes = {telemetry.RPC_STATUS: code.name}
+    if code in SERVER_FAULTS:
+        attributes[telemetry.ERROR_TYPE] = code.name
+        span.set_status(trace.StatusCode.ERROR)
+    span.set_attributes(attributes)
+    return attributes
 
 
 def _headers(context: Context) -> dict[str, str]:

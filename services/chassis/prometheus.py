@@ -40,7 +40,10 @@ class Scrape(Collector):
 
     @contextmanager
     def served(self, bind: str) -> Iterator[str]:
-        """Answers GET /metrics on `bind`; yields the address, with the port chosen for 0."""
+        """Answers GET /metrics on `bind`, if given; yields the address it got."""
+        if not bind:
+            yield ""
+            return
         registry = CollectorRegistry()
         registry.register(self)
         host, _, port = bind.rpartition(":")

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import metadata
 from typing import Any
 
@@ -70,59 +70,21 @@ def configured(
         metric_readers: More readers of metrics; for tests.
     """
     global _tracer, _meter
-    resource = (
-        Resource.get_empty()
-        .merge(
-            Resource(
-                {
-                    "service.namespace": _SCOPE,
-                    "service.name": service_name,
-                    "service.version": metadata.version("verity"),
-                }
-            )
-        )
-        .merge(OTELResourceDetector().detect())
-    )
-    readers = [*metric_readers]
-    if endpoint := settings.otlp_metrics_endpoint or settings.otlp_endpoint:
-        exporter = OTLPMetricExporter(endpoint=endpoint, timeout=EXPORT_SECONDS)
-        readers.append(PeriodicExportingMetricReader(exporter))
-    scrape = prometheus.Scrape() if settings.metrics_bind else None
-    if scrape:
-        readers.append(scrape.reader)
-    meters = MeterProvider(
-        readers,
-        resource,
-        shutdown_on_exit=False,
-        views=[
-            View(
-                instrument_type=Histogram,
-                instrument_unit="s",
-                aggregation=ExplicitBucketHistogramAggregation(SECONDS),
-            )
-        ],
-    )
-    tracers = TracerProvider(resource=resource, shutdown_on_exit=False, meter_provider=meters)
-    if endpoint := settings.otlp_traces_endpoint or settings.otlp_endpoint:
-        spans = OTLPSpanExporter(endpoint=endpoint, timeout=EXPORT_SECONDS)
-        tracers.add_span_processor(BatchSpanProcessor(spans))
-    for processor in span_processors:
-        tracers.add_span_processor(processor)
-    before = _tracer, _meter
-    _tracer, _meter = tracers.get_tracer(_SCOPE), meters.get_meter(_SCOPE)
-    try:
-        with logging.configured(service_name, settings.log_level):
-            structlog.get_logger().info("settings", **settings.printable())
-            try:
-                if scrape:
-                    with scrape.served(settings.metrics_bind) as address:
-                        yield address
-                else:
-                    yield ""
-            finally:
-                _shut_down(tracers, meters)
-    finally:
-        _tracer, _meter = before
+    resource = _resource(service_name)
+    scrape = prometheus.Scrape()
+    meters = _meter_provider(resource, settings, [*metric_readers, scrape.reader])
+    tracers = _tracer_provider(resource, settings, span_processors, meters)
+    with ExitStack() as stack:
+        stack.enter_context(logging.configured(service_name, settings.log_level))
+        stack.callback(_shut_down, tracers, meters)
+        address = stack.enter_context(scrape.served(settings.metrics_bind))
+        structlog.get_logger().info("settings", **settings.printable())
+        before = _tracer, _meter
+        _tracer, _meter = tracers.get_tracer(_SCOPE), meters.get_meter(_SCOPE)
+        try:
+            yield address
+        finally:
+            _tracer, _meter = before
 
 
 @contextmanager
@@ -164,6 +126,44 @@ def inject(span: trace.Span) -> dict[str, str]:
     headers: dict[str, str] = {}
     _PROPAGATOR.inject(headers, context=trace.set_span_in_context(span))
     return headers
+
+
+def _resource(service_name: str) -> Resource:
+    ours = {
+        "service.namespace": _SCOPE,
+        "service.name": service_name,
+        "service.version": metadata.version("verity"),
+    }
+    return Resource(ours).merge(OTELResourceDetector().detect())
+
+
+def _meter_provider(
+    resource: Resource, settings: Settings, readers: list[MetricReader]
+) -> MeterProvider:
+    if endpoint := settings.otlp_metrics_endpoint or settings.otlp_endpoint:
+        exporter = OTLPMetricExporter(endpoint=endpoint, timeout=EXPORT_SECONDS)
+        readers = [*readers, PeriodicExportingMetricReader(exporter)]
+    durations = View(
+        instrument_type=Histogram,
+        instrument_unit="s",
+        aggregation=ExplicitBucketHistogramAggregation(SECONDS),
+    )
+    return MeterProvider(readers, resource, shutdown_on_exit=False, views=[durations])
+
+
+def _tracer_provider(
+    resource: Resource,
+    settings: Settings,
+    processors: Sequence[SpanProcessor],
+    meters: MeterProvider,
+) -> TracerProvider:
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False, meter_provider=meters)
+    for processor in processors:
+        provider.add_span_processor(processor)
+    if endpoint := settings.otlp_traces_endpoint or settings.otlp_endpoint:
+        exporter = OTLPSpanExporter(endpoint=endpoint, timeout=EXPORT_SECONDS)
+        provider.add_span_processor(BatchSpanProcessor(exporter))
+    return provider
 
 
 def _shut_down(*providers: Any) -> None:

@@ -11,6 +11,7 @@ from verity.v1 import generation_service_pb2 as pb
 
 from services.chassis import telemetry
 from services.chassis.errors import NotFound, Unavailable
+from services.chassis.settings import Settings
 
 Code = grpc.StatusCode
 CANARY = "what-the-user-asked"
@@ -157,9 +158,20 @@ async def test_each_finished_call_is_one_log_line_with_its_trace(observed, caplo
     assert line["trace_id"] == format_trace_id(server.context.trace_id)
 
 
-async def test_answers_have_a_trace_id_even_when_nothing_is_exported():
-    from services.chassis.settings import Settings  # noqa: PLC0415
+async def test_the_log_line_of_a_failed_call_names_what_was_behind_it(observed, caplog):
+    async def act(request, context):
+        try:
+            raise ConnectionRefusedError(CANARY)
+        except OSError as error:
+            raise Unavailable("The index is down.") from error
 
+    async with probing(act) as call:
+        await call.failure("Unary")
+    [line] = [r.msg for r in caplog.records if r.msg.get("event") == "rpc"]
+    assert (line["code"], line["error"]) == ("UNAVAILABLE", "ConnectionRefusedError")
+
+
+async def test_answers_have_a_trace_id_even_when_nothing_is_exported():
     with telemetry.configured("test", Settings()):
         async with probing(fine) as call:
             [reply] = await call("Unary")

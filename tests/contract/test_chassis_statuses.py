@@ -111,7 +111,7 @@ async def test_an_unexpected_error_leaves_as_internal_with_an_id_and_none_of_its
     error_id = detail(failure, error_details_pb2.ErrorInfo).metadata["error_id"]
     assert len(error_id) == 32
     [line] = [r.msg for r in caplog.records if r.msg.get("event") == "unexpected_error"]
-    assert line["trace_id"] == error_id
+    assert line["error_id"] == line["trace_id"] == error_id
     assert SECRET in line["exception"]
 
 
