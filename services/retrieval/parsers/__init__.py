@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from services.chassis.errors import InvalidInput
 from services.retrieval.document import ParsedDocument
-from services.retrieval.parsers import encoding, markdown, pdf, plain
+from services.retrieval.parsers import encoding, limits, markdown, pdf, plain
 from services.retrieval.parsers.characters import UNREADABLE
 
 MAX_PAGES = 5000
@@ -106,17 +106,13 @@ def parse(
         case markdown.CONTENT_TYPE:
             document = markdown.parse(written)
         case plain.CONTENT_TYPE:
+            limits.check_page_count(1 + written.count("\f", 0, -1), max_pages)
             document = plain.parse(written)
         case _:
             raise InvalidInput(
                 f"Files of type {kind} cannot be read; PDF, Markdown and plain text can.",
                 reason="UNSUPPORTED_TYPE",
             )
-    if len(document.pages) > max_pages:
-        raise InvalidInput(
-            f"The file has {len(document.pages)} pages and may have at most {max_pages}; split it.",
-            reason="TOO_LARGE",
-        )
     if not document.text.replace(UNREADABLE, "").strip():
         raise InvalidInput(
             "No page of the PDF has readable text; it looks scanned. Run text recognition on it."

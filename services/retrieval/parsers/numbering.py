@@ -26,7 +26,7 @@ _KINDS: dict[str, Kind] = {
 }
 _NUMBER = r"\d{1,4}[A-Za-z]?(?:\.\d{1,3}[A-Za-z]?)*(?:\([0-9A-Za-z]{1,4}\))*"
 _LETTER = r"(?:[IVXLC]{1,7}|[A-Z])(?:[.-]\d{1,3})*"
-_END = r"(?![\w(%])"
+_END = r"(?![\w(%,])"
 _LABELLED = re.compile(
     r"(?P<label>(?:part|title|chapter|annex|appendix|schedule|exhibit)\b"
     r"|(?:section|article|clause|item)\b|sec\.|art\.|§§?)"
@@ -123,8 +123,15 @@ def starts_section(numbered: Numbered, previous: Numbered | None) -> bool:
         return False
     if previous is None:
         return numbered.section_id.startswith("1.")
-    head, last = (n.section_id.split(" ")[-1].split(".")[0] for n in (numbered, previous))
-    return head == last or (head.isdecimal() and last.isdecimal() and int(head) == int(last) + 1)
+    chapter, last = _chapter(numbered), _chapter(previous)
+    return chapter == last or (
+        chapter.isdecimal() and last.isdecimal() and int(chapter) == int(last) + 1
+    )
+
+
+def _chapter(numbered: Numbered) -> str:
+    """The first number: "4" of "4.2"."""
+    return re.split(r"[.(]", numbered.section_id.split(" ")[-1])[0]
 
 
 def levels(numbers: Sequence[Numbered]) -> list[int]:

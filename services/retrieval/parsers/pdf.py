@@ -9,7 +9,7 @@ import pypdfium2.raw as pdfium
 
 from services.chassis.errors import InvalidInput
 from services.retrieval.document import Line, Page, ParsedDocument
-from services.retrieval.parsers import furniture, pdf_headings, pdf_layout, pdf_page
+from services.retrieval.parsers import furniture, limits, pdf_headings, pdf_layout, pdf_page
 
 CONTENT_TYPE = "application/pdf"
 # Follows every page but the last; no page holds a form feed of its own.
@@ -48,11 +48,7 @@ def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
 def parse(data: bytes, max_pages: int) -> ParsedDocument:
     """Read a PDF; see `opened` about threads. Pages are read in the order in which they print."""
     with opened(data) as pdf:
-        if len(pdf) > max_pages:
-            raise InvalidInput(
-                f"The PDF has {len(pdf)} pages and may have at most {max_pages}; split it.",
-                reason="TOO_LARGE",
-            )
+        limits.check_page_count(len(pdf), max_pages)
         if not len(pdf):
             raise _damaged("it has no pages")
         bookmarks = tuple(pdf_headings.outline(pdf))

@@ -91,7 +91,7 @@ def _find(text: str, lines: Sequence[Line], starts: Sequence[int]) -> Iterator[_
     previous: numbering.Numbered | None = None
     for position, (index, end) in enumerate(pairwise([*starts, len(lines)])):
         numbered = read[position]
-        if numbered is None:
+        if numbered is None or numbering.is_contents_line(numbered.title):
             continue
         around = (*read[max(position - 1, 0) : position], *read[position + 1 : position + 2])
         in_list = (

@@ -1,0 +1,100 @@
+"""What a file is taken for, and how one that cannot be read is refused."""
+
+import io
+
+import pytest
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfgen.canvas import Canvas
+
+from services.chassis.errors import InvalidInput
+from services.retrieval.parsers import parse
+
+
+def a_pdf(pages=("Hello there.",), **options):
+    out = io.BytesIO()
+    canvas = Canvas(out, **options)
+    for words in pages:
+        canvas.drawString(72, 700, words)
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def refusal(data, name, content_type="", **options):
+    with pytest.raises(InvalidInput) as caught:
+        parse(data, name, content_type, **options)
+    return caught.value.reason
+
+
+PDF = a_pdf()
+TEXT = b"Plain words."
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "declared", "found"),
+    [
+        (PDF, "policy.pdf", "", "application/pdf"),
+        (PDF, "policy.pdf", "application/pdf", "application/pdf"),
+        (PDF, "no-suffix", "application/octet-stream", "application/pdf"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + PDF, "saved.pdf", "", "application/pdf"),
+        (TEXT, "notes.txt", "", "text/plain"),
+        (TEXT, "notes.TXT", "Text/Plain; charset=utf-8", "text/plain"),
+        (TEXT, "Policy v4.2", "", "text/plain"),
+        (TEXT, "log.csv", "text/csv", "text/plain"),
+        (TEXT, "notes.md", "", "text/markdown"),
+        (TEXT, "notes.md", "text/plain", "text/markdown"),
+        (TEXT, "notes.txt", "text/markdown", "text/markdown"),
+        (b"A PDF starts with\n%PDF-1.7\n", "about.md", "", "text/markdown"),
+    ],
+)
+def test_the_bytes_say_what_a_file_is_and_its_name_which_kind_of_text(data, name, declared, found):
+    assert parse(data, name, declared).content_type == found
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "declared", "reason"),
+    [
+        (b"", "policy.pdf", "", "EMPTY_FILE"),
+        (TEXT, "policy.pdf", "", "TYPE_MISMATCH"),
+        (TEXT, "policy", "application/pdf", "TYPE_MISMATCH"),
+        (PDF, "policy.txt", "", "TYPE_MISMATCH"),
+        (PDF, "policy.pdf", "text/plain", "TYPE_MISMATCH"),
+        (PDF, "policy.docx", "", "TYPE_MISMATCH"),
+        (b"PK\x03\x04rest", "policy.pdf", "", "TYPE_MISMATCH"),
+        (b"<!DOCTYPE html><p>words", "page.txt", "", "TYPE_MISMATCH"),
+        (b"PK\x03\x04rest", "policy.docx", "", "UNSUPPORTED_TYPE"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest", "old.doc", "", "UNSUPPORTED_TYPE"),
+        (b"<html><p>words", "page.html", "text/html", "UNSUPPORTED_TYPE"),
+        (b"words in a page", "page.html", "", "UNSUPPORTED_TYPE"),
+        (b"{\\rtf1 words}", "letter.rtf", "", "UNSUPPORTED_TYPE"),
+        (b"From: a@b.example\n\nwords", "letter.eml", "", "UNSUPPORTED_TYPE"),
+        (b"\x89PNG\r\n\x1a\nrest", "scan.png", "image/png", "UNSUPPORTED_TYPE"),
+        (b"\x00\x01\x02 words", "notes", "", "UNSUPPORTED_TYPE"),
+        (b"%PDF-1.7\nthat is all", "policy.pdf", "", "DAMAGED_FILE"),
+        (PDF[: len(PDF) // 2], "policy.pdf", "", "DAMAGED_FILE"),
+        (b"\xff\xfeodd", "notes.txt", "", "DAMAGED_FILE"),
+        (b" \n\t\n", "notes.txt", "", "NO_TEXT"),
+        (a_pdf(["", ""]), "scan.pdf", "", "NO_TEXT"),
+        (a_pdf(encrypt=StandardEncryption("secret")), "policy.pdf", "", "ENCRYPTED_FILE"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_the_cause(data, name, declared, reason):
+    assert refusal(data, name, declared) == reason
+
+
+def test_a_pdf_that_opens_without_a_password_is_read_though_its_printing_is_restricted():
+    restricted = StandardEncryption("", ownerPassword="owner", canPrint=0, canCopy=0)
+    assert parse(a_pdf(encrypt=restricted), "policy.pdf").text == "Hello there."
+
+
+def test_a_file_of_as_many_pages_as_allowed_is_read_and_one_page_more_is_refused():
+    assert len(parse(a_pdf(["a", "b"]), "a.pdf", max_pages=2).pages) == 2
+    assert refusal(a_pdf(["a", "b", "c"]), "a.pdf", max_pages=2) == "TOO_LARGE"
+    assert len(parse(b"a\fb", "a.txt", max_pages=2).pages) == 2
+    assert refusal(b"a\fb\fc", "a.txt", max_pages=2) == "TOO_LARGE"
+
+
+def test_a_refusal_says_nothing_of_what_is_in_the_file():
+    with pytest.raises(InvalidInput) as caught:
+        parse(b"my secret words", "policy.pdf")
+    assert "secret" not in str(caught.value)

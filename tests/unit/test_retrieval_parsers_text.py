@@ -1,0 +1,165 @@
+"""Plain text and Markdown: characters, pages, paragraphs, sections."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.retrieval.document import ParsedDocument
+from services.retrieval.parsers import encoding, markdown, plain
+
+
+def outline(document: ParsedDocument):
+    return [(heading.level, heading.section_id, heading.title) for heading in document.headings]
+
+
+def printed(document: ParsedDocument):
+    return [document.text[heading.start : heading.end] for heading in document.headings]
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("Übung €5".encode(), "Übung €5"),
+        ("Übung €5".encode("utf-8-sig"), "Übung €5"),
+        (b"\xff\xfe" + "Übung €5 😀".encode("utf-16-le"), "Übung €5 😀"),
+        (b"\xfe\xff" + "Übung €5 😀".encode("utf-16-be"), "Übung €5 😀"),
+        (b"\xff\xfe\x00\x00" + "Übung".encode("utf-32-le"), "Übung"),
+        (b"\xdcbung \x805 \x93so\x94", "Übung €5 “so”"),
+        (b"gap \x81 here", "gap \ufffd here"),
+        (b"a\r\nb\rc\n\r\nd", "a\nb\nc\n\nd"),
+        (b"x" * 2000 + b"\x1b", "x" * 2000 + "\ufffd"),
+        (b"tab\tand\fpage", "tab\tand\fpage"),
+        (b"", ""),
+    ],
+)
+def test_bytes_become_text_in_the_defined_way(data, text):
+    assert encoding.decode(data) == text
+
+
+@pytest.mark.parametrize("data", [b"a\x00b", b"\x01\x02\x03 abc", "words".encode("utf-16-le")])
+def test_bytes_full_of_control_codes_are_no_text(data):
+    assert encoding.decode(data) is None
+
+
+def test_form_feeds_end_the_pages_of_plain_text():
+    document = plain.parse("first\n\fsecond\nmore\f\fthird\f")
+    assert [document.text[page.start : page.end] for page in document.pages] == [
+        "first\n\f",
+        "second\nmore\f",
+        "\f",
+        "third\f",
+    ]
+    assert [page.number for page in document.pages] == [1, 2, 3, 4]
+    assert document.pages_without_text == (3,)
+    assert [line.page_number for line in document.lines] == [1, 2, 2, 4]
+
+
+@given(st.text(alphabet=" ab.\n\f1\u2028é", max_size=80))
+def test_pages_cover_any_text_and_lines_lie_on_their_pages(text):
+    document = plain.parse(text)
+    assert "".join(text[page.start : page.end] for page in document.pages) == text
+    pages = {page.number: page for page in document.pages}
+    end = 0
+    for line in document.lines:
+        page = pages[line.page_number]
+        assert end <= line.start < line.end
+        assert page.start <= line.start
+        assert line.end <= page.end
+        assert text[line.start : line.end].strip()
+        end = line.end
+
+
+def test_numbered_lines_that_stand_alone_are_headings():
+    document = plain.parse(
+        "4. Due diligence\n\n4.1 Scope\n\nIt applies to all.\n\n4.2 Owners\n\nAs shown.\n\n"
+        "Annex A - Forms\n\nPart 1: Owner\n\nName.\n"
+    )
+    assert outline(document) == [
+        (2, "4", "4. Due diligence"),
+        (3, "4.1", "4.1 Scope"),
+        (3, "4.2", "4.2 Owners"),
+        (1, "Annex A", "Annex A - Forms"),
+        (2, "Part 1", "Part 1: Owner"),
+    ]
+
+
+def test_a_paragraph_that_begins_with_a_section_number_has_its_heading_run_in():
+    document = plain.parse(
+        "Section 4.2: Any corporate entity with a UBO\nmust submit proof.\n\n"
+        "Article 48(1)\nThe entity shall keep\nrecords.\n\n"
+        "48.2 Records are kept for five years\nafter the end.\n"
+    )
+    assert outline(document) == [
+        (2, "4.2", "Section 4.2"),
+        (2, "48(1)", "Article 48(1)"),
+        (2, "48.2", "48.2"),
+    ]
+    assert printed(document) == ["Section 4.2:", "Article 48(1)", "48.2"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Buy bread\n\n2. Buy milk\n\n3. Buy eggs\n\nThat is all.",
+        "The limits are set out in\nSection 4.2. They apply to all.",
+        "as required by\nArticle 48(1) of the Act.",
+        "It cost\n\n12.5 Million euros were paid\nfor it.",
+        "2024 was a good year\n\nIndeed.",
+        "31 December 2024\n\nBalance.",
+        "1. Scope ........ 4\n\n1.1 Owners ........ 5\n\n1.2 Trusts 6\n\nText.",
+        "Sectional sofas\n\nParty 5 of the second part.",
+    ],
+)
+def test_lists_references_amounts_dates_and_contents_are_no_headings(text):
+    assert plain.parse(text).headings == ()
+
+
+def test_markdown_headings_come_from_its_structure_and_their_spans_from_the_text_itself():
+    document = markdown.parse(
+        "# Group *AML* policy\n\nIntro.\n\n4.2 Beneficial `owners`\n-----------------------\n\n"
+        "Text.\n\n```\n# no heading\n```\n\n> # quoted\n\n- # in a list\n\n### Article 48(1) ###\n"
+    )
+    assert outline(document) == [
+        (1, "", "Group AML policy"),
+        (2, "4.2", "4.2 Beneficial owners"),
+        (3, "48(1)", "Article 48(1)"),
+    ]
+    assert printed(document) == [
+        "# Group *AML* policy",
+        "4.2 Beneficial `owners`\n-----------------------",
+        "### Article 48(1) ###",
+    ]
+
+
+def test_markdown_tables_and_listings_are_whole_and_everything_stays_as_written():
+    text = "Rates:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nAfter.\n\n```\ncode\n\nmore\n```\n"
+    document = markdown.parse(text)
+    assert document.text == text
+    assert [text[start:end] for start, end in document.tables] == [
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "```\ncode\n\nmore\n```",
+    ]
+    assert text.index("After.") in document.paragraphs
+    assert len(document.pages) == 1
+
+
+def test_front_matter_is_text_without_headings():
+    text = "---\ntitle: Policy\n# comment\n---\n\n# Policy\n\nWords.\n"
+    document = markdown.parse(text)
+    assert document.text == text
+    assert printed(document) == ["# Policy"]
+
+
+def test_a_rule_at_the_top_is_no_front_matter():
+    assert printed(markdown.parse("---\n\n# One\n\nNo second rule.\n")) == ["# One"]
+
+
+@pytest.mark.parametrize("unit", ["x", "word ", "\n", " \n", "1. x\n\n", "1.1 Title\n\n", "\f"])
+def test_long_text_of_one_kind_is_read_in_linear_time(unit):
+    text = unit * (60_000 // len(unit))
+    began = time.process_time()
+    plain.parse(text)
+    markdown.parse(text)
+    assert time.process_time() - began < 5
