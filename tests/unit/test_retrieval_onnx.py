@@ -37,12 +37,12 @@ def test_a_question_is_nearer_to_its_answer_than_to_another_text(embedder):
     assert cosine(question, other) < 0.2
 
 
-def test_company_in_the_batch_hardly_moves_a_vector(embedder):
+def test_company_in_the_batch_does_not_move_a_vector(embedder):
     texts = ["short", "a somewhat longer text about ownership " * 8, "revenue of $2.45 billion"]
     together = embedder.encode(texts)
     for text, vector in zip(texts, together, strict=True):
-        # Not exactly 1: int8 activations are scaled over the whole run.
-        assert cosine(embedder.encode([text])[0], vector) > 0.98
+        # The weights are int8, the arithmetic is not: what shares a run shares no scale.
+        assert cosine(embedder.encode([text])[0], vector) > 0.99999
 
 
 def test_the_end_of_a_text_longer_than_the_window_still_counts(embedder):
