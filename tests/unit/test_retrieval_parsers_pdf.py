@@ -1,6 +1,7 @@
 """PDF: characters, order, boxes, furniture, headings, tables."""
 
 import io
+from pathlib import Path
 
 import pypdfium2
 import pytest
@@ -9,10 +10,12 @@ from hypothesis import strategies as st
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from services.retrieval.chunking import chunk
 from services.retrieval.parsers import parse
 from services.retrieval.parsers.numbering import Numbered, levels, read, starts_section
 
 WIDTH, HEIGHT = A4
+SAMPLES = Path(__file__).parents[2] / "samples"
 
 
 class Sheet:
@@ -235,6 +238,18 @@ def test_a_paragraph_that_repeats_its_headings_number_starts_no_section_of_its_o
     assert outline(document) == [(2, "4.2", "4.2 Thresholds")]
 
 
+def test_a_title_that_a_sentence_follows_on_its_line_is_run_in():
+    document = (
+        Sheet()
+        .line("3.4 Adjustments. Participant acknowledges that the performance shares", 72, size=14)
+        .lines(PROSE, 90)
+        .line("3.5 Delivery", 140, size=14)
+        .lines(PROSE, 160)
+        .parsed()
+    )
+    assert [heading.title for heading in document.headings] == ["3.5 Delivery"]
+
+
 def test_references_contents_and_run_in_words_are_no_headings():
     document = (
         Sheet()
@@ -322,3 +337,15 @@ def test_an_unmarked_number_starts_a_section_only_in_sequence():
     assert not starts_section(nine, four)
     assert not starts_section(five, None)
     assert starts_section(read("1.1 Purpose"), None)
+
+
+@pytest.mark.parametrize(("page", "section"), [(42, "4.2"), (55, "5.1")])
+def test_the_sample_policys_rules_are_on_their_pages_in_their_sections(page, section):
+    document = parse((SAMPLES / "Global_AML_Policy_2026.pdf").read_bytes(), "policy.pdf")
+    (found,) = (
+        passage
+        for passage in chunk(document, count_tokens=lambda text: len(text.split()))
+        if f"Section {section}: " in document.text[passage.start : passage.end]
+    )
+    assert (found.page_number, found.section_id) == (page, section)
+    assert len(found.heading_path) == 2

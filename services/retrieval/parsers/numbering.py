@@ -37,6 +37,8 @@ _BARE = re.compile(rf"(?P<id>\d{{1,3}}(?:\.\d{{1,3}})*|[A-Z](?:\.\d{{1,3}})+)(?P
 _MARK = re.compile(r"[ \t\xa0]*[:.\u2013\u2014-](?=\s|$)")
 # The rest of a contents line: leaders, or a page number at the end.
 _CONTENTS = re.compile(r"\.{3,}|(?:\. ){2,}|\u2026|[ \t]\d{1,4}$")
+# A title run into its text, as in "3.4 Adjustments. The participant acknowledges".
+_SENTENCE_END = re.compile(r"[a-z]\.\s+[A-Z]")
 _MONTH = re.compile(
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
     re.IGNORECASE,
@@ -94,6 +96,7 @@ def is_title(words: str) -> bool:
         and (words[0].isupper() or words[0] in "\"'\u201c\u2018(")
         and words[-1] not in ".,;:"
         and not _CONTENTS.search(words)
+        and not _SENTENCE_END.search(words)
         and not _MONTH.match(words)
     )
 

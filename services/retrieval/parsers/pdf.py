@@ -78,12 +78,12 @@ def page_of(pdf: pypdfium2.PdfDocument, number: int) -> pdf_page.PrintedPage:
     """Page `number`, counted from 1, as it was read into the document's text."""
     try:
         page = pdf[number - 1]
+        try:
+            return pdf_page.read(page)
+        finally:
+            page.close()
     except pypdfium2.PdfiumError as error:
         raise _damaged(f"its page {number} cannot be read") from error
-    try:
-        return pdf_page.read(page)
-    finally:
-        page.close()
 
 
 def _read_all(pdf: pypdfium2.PdfDocument) -> _Reading:
