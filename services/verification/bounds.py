@@ -43,7 +43,7 @@ _BEFORE = {
 }
 _BOUND_BEFORE = re.compile(
     rf"(?<!\w)(?:{'|'.join(f'(?P<{c.name}>{any_of(words)})' for c, words in _BEFORE.items())})"
-    r"\s*(?:the |a |an |its )?(?:threshold of |limit of )?$",
+    r"\s*(?:the |a |an |its )?(?:threshold of |limit of )?\Z",
     re.IGNORECASE,
 )
 _BOUND_AFTER = re.compile(
@@ -70,7 +70,7 @@ _DOWN = any_of(
 )
 _LINK = any_of("by | of | to | in | about | nearly | almost | a | an | the | over | more | than")
 _DIRECTION_BEFORE = re.compile(
-    rf"\b(?:(?P<up>{_UP})|(?P<down>{_DOWN}))(?: {_LINK}){{0,3}} ?$", re.IGNORECASE
+    rf"\b(?:(?P<up>{_UP})|(?P<down>{_DOWN}))(?: {_LINK}){{0,3}} ?\Z", re.IGNORECASE
 )
 _DIRECTION_AFTER = re.compile(
     rf"[\s-](?:\w+[\s-])?(?:(?P<up>{_UP})|(?P<down>{_DOWN}))\b", re.IGNORECASE

@@ -28,7 +28,7 @@ _NO_NEGATION = compiled(
 _REJECTION = compiled(
     r"""
     (?:fail(?:s|ed|ing)?|failure) to | refus\w+ | den(?:y|ies|ied) | prohibit\w*
-    forb[iaoe]d\w* | bann?ed | impossible | unlikely | false | lack(?:s|ed|ing)?
+    forb[iaoe]d\w* | bann?ed | impossible | unlikely | false | lack(?:s|ed|ing)? | non(?=[-‐‑])
     """
 )
 _NEGATIVE_PREFIX = re.compile(r"(?:un|in|im|ir|il|non|dis)(?=[a-z]{3})")

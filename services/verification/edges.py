@@ -15,7 +15,7 @@ _CONNECTORS = _HYPHENS + "'’/_"
 _POINTS = ".,:"
 _INVISIBLE = "\u00ad\u200b\u2060"
 # A word that goes on over a line end.
-_WRAPPED_BEFORE = re.compile(rf"[^\W_][{re.escape(_HYPHENS)}][^\S\n]{{0,8}}\n\s{{0,8}}$")
+_WRAPPED_BEFORE = re.compile(rf"[^\W_][{re.escape(_HYPHENS)}][^\S\n]{{0,8}}\n\s{{0,8}}\Z")
 _WRAPPED_AFTER = re.compile(rf"[{re.escape(_HYPHENS)}][^\S\n]{{0,8}}\n\s{{0,8}}[^\W_]")
 # How far a number with its sign, currency, scale and unit may reach.
 _REACH = 80

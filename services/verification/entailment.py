@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from services.verification.quotes import locate
 from services.verification.reading import overlaps, read
-from services.verification.source import Cited, Source
+from services.verification.source import Cited
 from services.verification.words import content_stems, words
 
 # Below this share of carried content words nothing is entailed, whatever the figures say.
@@ -25,7 +25,12 @@ def coverage(statement: str, cited: Sequence[Cited]) -> float:
     return len(said & there) / len(said)
 
 
-def is_verbatim(statement: str, sources: Sequence[Source]) -> bool:
-    """Whether the statement itself stands in a source it cites, not cut from what governs it."""
+def is_verbatim(statement: str, cited: Sequence[Cited]) -> bool:
+    """Whether the statement itself stands in a sentence it cites, not cut from what governs it."""
     bare = statement.strip().rstrip(".!;").strip()
-    return any((found := locate(one, bare)) is not None and not found.is_cut for one in sources)
+    for one in cited:
+        found, around = locate(one.source, bare), one.sentence
+        if found and not found.is_cut:
+            if around.start <= found.span.start and found.span.end <= around.end:
+                return True
+    return False

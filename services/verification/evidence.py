@@ -17,12 +17,22 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page, in points from its top left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
 class Region:
     """One line of a passage and where it stands on paper."""
 
     span: Span
     page_number: int
-    box: tuple[float, float, float, float] | None = None
+    box: Box | None = None
 
 
 class Authority(StrEnum):

@@ -108,15 +108,16 @@ def _to_region(region: core_pb2.Region) -> evidence.Region:
     return evidence.Region(
         evidence.Span(region.span.start, region.span.end),
         region.page_number,
-        (box.left, box.top, box.right, box.bottom) if box else None,
+        evidence.Box(box.left, box.top, box.right, box.bottom) if box else None,
     )
 
 
 def _from_region(region: evidence.Region) -> core_pb2.Region:
     message = core_pb2.Region(span=_from_span(region.span), page_number=region.page_number)
-    if region.box:
-        left, top, right, bottom = region.box
-        message.box.CopyFrom(core_pb2.Box(left=left, top=top, right=right, bottom=bottom))
+    if box := region.box:
+        message.box.CopyFrom(
+            core_pb2.Box(left=box.left, top=box.top, right=box.right, bottom=box.bottom)
+        )
     return message
 
 

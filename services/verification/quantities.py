@@ -117,7 +117,7 @@ _NUMBER = re.compile(
 _BEFORE = re.compile(
     r"(?P<open>\()?(?P<sign>(?<![\w)])[-−–+])?"
     rf"(?:(?P<money>{_any(_SYMBOLS)}|\b(?:{_any(_CODES)}))\s?)?"
-    r"(?P<inner>\()?(?P<sign2>(?<=[^\w)])[-−+])?$"
+    r"(?P<inner>\()?(?P<sign2>(?<=[^\w)])[-−+])?\Z"
 )
 _SCALE = re.compile(
     rf"(?:[\s-]{{0,2}}(?i:{_any(s for s in _POWERS_OF_TEN if len(s) > 1)})|[kKmMbB])(?!\w)"

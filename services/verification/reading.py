@@ -27,7 +27,9 @@ class Facts:
     @property
     def spans(self) -> list[Span]:
         """Where all of them stand."""
-        return [fact.span for fact in (*self.quantities, *self.dates, *self.references)]
+        quantities = [quantity.span for quantity in self.quantities]
+        dates = [date.span for date in self.dates]
+        return quantities + dates + [reference.span for reference in self.references]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ NEGATIONS = r"""
     hardly | scarcely | barely
     nicht | kein\w{0,2} | nie | niemals | ohne | weder
     ne | n['’](?=\w) | pas | jamais | aucune? | sans | ni | nunca | jamás | ningun[oa]s? | ningún
-    sin | non | mai | senza | não | sem
+    sin | non(?![-‐‑]) | mai | senza | não | sem
     не | ни | нет | без | никогда | нельзя
     δεν | μη | μην | όχι | χωρίς | ούτε
     لا | لم | لن | ليس | ليست | غير | بدون | לא | אין | אל | בלי | नहीं | न | मत | बिना
@@ -54,7 +54,7 @@ _NEGATED_SUBJECT = re.compile(
 )
 # "If proof is missing," before a quote that starts with what follows from it.
 _CONDITIONAL_LEAD = re.compile(
-    rf"(?:^|[:;.]\s*|\d\s+)\W*{whole(_BINDING)}[^;:]*,\s*$", re.IGNORECASE
+    rf"(?:^|[:;.]\s*|\d\s+)\W*{whole(_BINDING)}[^;:]*,\s*\Z", re.IGNORECASE
 )
 _CLAUSE_END = re.compile(
     r"[,;:.]|\b(?:but|because|while|whereas|although|though|so|which|who)\b", re.IGNORECASE
@@ -84,7 +84,7 @@ _TURNED_AFTER = re.compile(
     ),
     re.IGNORECASE,
 )
-_TURNED_BEFORE_HAN = re.compile("(?:不|没|没有|未|无|無|非|勿|别|別|禁止|除非|如果|若)$")
+_TURNED_BEFORE_HAN = re.compile(r"(?:不|没|没有|未|无|無|非|勿|别|別|禁止|除非|如果|若)\Z")
 _TURNED_AFTER_KANA = re.compile("ない|なかった|ません|ず|ぬ|じゃない|ではない|場合を除")
 
 _REACH = 240

@@ -64,7 +64,8 @@ def score(statements: Sequence[Scored], total: int, verified: int, weights: Weig
             violations=(Violation("citations_verified", "must not be more than citations_total"),),
         )
     factual = [s for s in statements if states_something(s.text)]
-    supported = [s for s in factual if s.verdict is Verdict.SUPPORTED]
+    cited = [s for s in factual if s.documents]
+    supported = any(s.verdict is Verdict.SUPPORTED for s in factual)
     documents = {id_: authority for s in statements for id_, authority in s.documents}
     accuracy = verified / total if total else 0.0
     authority = (
@@ -72,12 +73,11 @@ def score(statements: Sequence[Scored], total: int, verified: int, weights: Weig
         if documents
         else 0.0
     )
-    covered = len(supported) / len(factual) if factual else 0.0
-    grounded = (
-        weights.citation_accuracy * accuracy
-        + weights.source_authority * authority
-        + weights.coverage * covered
-        if supported
-        else 0.0
+    covered = len(cited) / len(factual) if factual else 0.0
+    parts = (
+        weights.citation_accuracy * accuracy,
+        weights.source_authority * authority,
+        weights.coverage * covered,
     )
-    return Confidence(min(grounded, 1.0), accuracy, authority, covered)
+    grounded = math.fsum(parts) if supported else 0.0
+    return Confidence(grounded, accuracy, authority, covered)
