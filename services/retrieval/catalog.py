@@ -10,12 +10,15 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from services.chassis.errors import InvalidInput, NotFound, Violation
+from services.chassis.errors import InvalidInput, NotFound, Unavailable, Violation
 from services.retrieval import payload
 from services.retrieval.index import Hit, Index, Kind, Point, SparseVector, Where
 from services.retrieval.passage import Passage, StoredDocument
 
-_SEARCH_ROUNDS = 4
+# A version's document and hash.
+_Version = tuple[str, str]
+
+_ROUNDS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +72,14 @@ class Catalog:
         token = _to_token(page[-1]) if len(rest) > size else ""
         return [found[id_] for _, id_ in page if id_ in found], token
 
-    async def passages(self, tenant: str, ids: Sequence[str]) -> dict[str, Passage]:
-        """The passages among `ids` that belong to a current version."""
-        records = await self._index.get(tenant, Kind.PASSAGE, ids)
-        passages = {id_: payload.to_passage(id_, record.payload) for id_, record in records.items()}
-        current = await self._documents(tenant, {p.document_id for p in passages.values()})
-        return {
-            id_: passage
-            for id_, passage in passages.items()
-            if _is_current(current, passage.document_id, passage.document_sha256)
-        }
-
     async def passage(self, tenant: str, passage_id: str) -> Passage:
         """One passage of a current version. Raises NotFound."""
-        found = await self.passages(tenant, [passage_id])
-        if passage_id not in found:
-            raise NotFound("There is no passage with this id; its document may have been replaced.")
-        return found[passage_id]
+        found = (await self.read(tenant, [passage_id])).get(passage_id)
+        if found:
+            document = await self.find(tenant, found.document_id)
+            if document and document.sha256 == found.document_sha256:
+                return found
+        raise NotFound("There is no passage with this id; its document may have been replaced.")
 
     async def counts(self, tenant: str, narrow: Filter) -> tuple[int, int]:
         """How many documents, and how many passages of theirs, pass the filter."""
@@ -102,27 +96,27 @@ class Catalog:
         *,
         depth: int,
     ) -> tuple[list[Hit], list[Hit]]:
-        """The nearest passages of current versions: by cosine and by BM25, at most `depth` each."""
-        hidden: set[str] = set()
-        for _ in range(_SEARCH_ROUNDS):
-            where = _to_where(tenant, Kind.PASSAGE, narrow, hidden)
+        """The nearest passages of current versions: by cosine and by BM25, at most `depth` each.
+
+        Raises Unavailable when versions change faster than that.
+        """
+        hidden: set[_Version] = set()
+        for _ in range(_ROUNDS):
+            where = _to_where(tenant, Kind.PASSAGE, narrow, {sha256 for _, sha256 in hidden})
             by_dense, by_sparse = await self._index.nearest(where, dense, sparse, limit=depth)
-            hits = (*by_dense, *by_sparse)
-            current = await self._documents(tenant, {hit.payload["document_id"] for hit in hits})
-            stale = {
-                hit.payload["sha256"]
-                for hit in hits
-                if not _is_current(current, hit.payload["document_id"], hit.payload["sha256"])
-            }
-            if not stale:
+            seen = hidden | {_version(hit.payload) for hit in (*by_dense, *by_sparse)}
+            current = await self._documents(tenant, {document_id for document_id, _ in seen})
+            stale = {version for version in seen if not _is_current(current, version)}
+            if stale == hidden:
                 return by_dense, by_sparse
-            # Of a version that is being written or removed: search again as if it were not there.
-            hidden |= stale
-        # Documents change faster than they can be searched: what is left is current, maybe few.
-        return (
-            [hit for hit in by_dense if hit.payload["sha256"] not in hidden],
-            [hit for hit in by_sparse if hit.payload["sha256"] not in hidden],
-        )
+            # Of a version being written or removed: search again as if it were not there.
+            hidden = stale
+        raise in_motion()
+
+    async def read(self, tenant: str, ids: Sequence[str]) -> dict[str, Passage]:
+        """Passages that were current when they were found; one that is missing was removed since."""
+        records = await self._index.get(tenant, Kind.PASSAGE, ids)
+        return {id_: payload.to_passage(id_, record.payload) for id_, record in records.items()}
 
     async def publish(self, tenant: str, document: StoredDocument) -> None:
         """Makes a version whose passages are written the one that readers see."""
@@ -140,7 +134,17 @@ class Catalog:
         return {id_: payload.to_document(record.payload) for id_, record in records.items()}
 
 
-def _is_current(current: Mapping[str, StoredDocument], document_id: str, sha256: str) -> bool:
+def in_motion() -> Unavailable:
+    """What a search raises rather than return less than there is."""
+    return Unavailable("Documents are replaced faster than they can be searched; try again.")
+
+
+def _version(fields: payload.Payload) -> _Version:
+    return fields["document_id"], fields["sha256"]
+
+
+def _is_current(current: Mapping[str, StoredDocument], version: _Version) -> bool:
+    document_id, sha256 = version
     return document_id in current and current[document_id].sha256 == sha256
 
 

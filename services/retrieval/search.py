@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from services.chassis import telemetry
 from services.retrieval import bm25
 from services.retrieval.batching import Batcher, Lane
-from services.retrieval.catalog import Catalog, Filter
+from services.retrieval.catalog import Catalog, Filter, in_motion
 from services.retrieval.embedding import Vector
 from services.retrieval.fusion import fuse
 from services.retrieval.passage import Passage
@@ -15,7 +15,7 @@ from services.retrieval.passage import Passage
 _DEPTH = 100
 _MISSES = 5
 # A document may be replaced between the search and the reading of its passages.
-_ROUNDS = 3
+_ROUNDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Searcher:
         for _ in range(_ROUNDS):
             hits = await self._catalog.candidates(tenant, narrow, dense, sparse, depth=_DEPTH)
             best = fuse(*hits, depth=_DEPTH, dense_weight=self._dense_weight)[:wanted]
-            found = await self._catalog.passages(tenant, [id_ for id_, _ in best])
+            found = await self._catalog.read(tenant, [id_ for id_, _ in best])
             if len(found) == len(best):
-                break
-        return [replace(found[id_], score=score) for id_, score in best if id_ in found]
+                return [replace(found[id_], score=score) for id_, score in best]
+        raise in_motion()

@@ -1,0 +1,83 @@
+"""The files of a document: whole or not at all, and never outside their place."""
+
+import pytest
+
+from services.chassis.errors import NotFound
+from services.retrieval.document import Box, Heading, Line, Page, ParsedDocument
+from services.retrieval.originals import Originals
+from services.retrieval.parsed import dump, load
+
+ID = "0b2bb95c-5c0e-5a37-9d3b-5a4c2ad4e7f1"
+OTHER = "1b2bb95c-5c0e-5a37-9d3b-5a4c2ad4e7f1"
+PARSED = ParsedDocument(
+    text="1 Über\n\U0001d54f \ud800 text\n",  # A lone surrogate, as broken fonts give.
+    pages=(Page(1, 0, 7), Page(2, 7, 17)),
+    lines=(Line(0, 7, 1, Box(72.25, 10, 300, 20)), Line(7, 17, 2, None)),
+    headings=(Heading(0, 6, 1, "1", "Über"),),
+    furniture=((0, 1),),
+    content_type="application/pdf",
+    has_page_images=True,
+    paragraphs=(0, 7),
+    tables=((7, 17),),
+)
+
+
+def files(directory):
+    return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
+
+
+def test_a_parsed_document_is_the_same_after_json():
+    assert load(dump(PARSED)) == PARSED
+
+
+@pytest.mark.parametrize("tenant", ["a", "..", ".", "a/../../b", "/etc", "ä b", "a\x00b"])
+async def test_a_version_comes_back_whatever_the_tenants_name_and_lies_in_one_folder(
+    tmp_path, tenant
+):
+    directory = tmp_path / "originals"
+    originals = Originals(directory)
+    await originals.put(tenant, ID, "ab", b"bytes", PARSED)
+    assert await originals.data(tenant, ID, "ab") == b"bytes"
+    assert await originals.parsed(tenant, ID, "ab") == PARSED
+    assert len(files(directory)) == len(files(tmp_path)) == 2
+    assert len(list(directory.iterdir())) == 1
+
+
+async def test_tenants_and_documents_do_not_share_files(tmp_path):
+    originals = Originals(tmp_path)
+    for tenant in ("a", "b"):
+        for id_ in (ID, OTHER):
+            await originals.put(tenant, id_, "ab", f"{tenant}{id_}".encode(), PARSED)
+    await originals.keep_only("a", ID, None)
+    with pytest.raises(NotFound):
+        await originals.data("a", ID, "ab")
+    assert await originals.data("a", OTHER, "ab") == f"a{OTHER}".encode()
+    assert await originals.data("b", ID, "ab") == f"b{ID}".encode()
+
+
+async def test_only_the_version_named_is_kept(tmp_path):
+    originals = Originals(tmp_path)
+    for sha256 in ("one", "two", "three"):
+        await originals.put("a", ID, sha256, sha256.encode(), PARSED)
+    await originals.keep_only("a", ID, "two")
+    assert await originals.data("a", ID, "two") == b"two"
+    assert {path.split("/")[-2] for path in files(tmp_path)} == {"two"}
+    await originals.keep_only("a", OTHER, None)
+
+
+async def test_a_write_that_fails_leaves_no_part_of_a_file(tmp_path, monkeypatch):
+    originals = Originals(tmp_path)
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        await originals.put("a", ID, "ab", b"bytes", PARSED)
+    assert files(tmp_path) == set()
+
+
+@pytest.mark.parametrize("id_", ["..", "x", "", "../../etc"])
+async def test_a_document_id_that_is_none_is_no_path(tmp_path, id_):
+    with pytest.raises(ValueError, match="UUID"):
+        await Originals(tmp_path).data("a", id_, "ab")
