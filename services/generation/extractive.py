@@ -1,8 +1,10 @@
 """Answers with sentences of the sources, word for word, or not at all.
 
-The most relevant sentence answers if it covers enough of the question (`relevance.py`); of those
-that are about equal, the one with most authority. Others follow while each covers a part of the
-question that those before left open. A sentence that was objected to is not offered again.
+The most relevant sentence comes first (`relevance.py`); of those that are about equal, the one with
+most authority. Others follow while each covers a part of the question that those before left open.
+When too little is covered, nothing answers: of a question that asks one thing, one sentence must
+cover enough; of a question that asks n things, one sentence an n-th of it, and all of them enough.
+A sentence that was objected to is not offered again.
 
 Whether something complies is not judged here: the compliance of such a question is UNKNOWN, beside
 the sentences that bear on it.
@@ -20,7 +22,7 @@ from nupunkt import PunktSentenceTokenizer
 from services.generation.drafter import Citation, Compliance, Draft, Passage, Statement, Task
 from services.generation.relevance import Judgement, Question
 from services.generation.sentences import reading, sentences
-from services.generation.terms import Reader
+from services.generation.terms import Reader, Text
 
 # What one step of authority is worth: it decides only between sentences that are about equal.
 _AUTHORITY = 0.02
@@ -36,7 +38,7 @@ class Rules:
     """What can be tuned.
 
     Attributes:
-        cut: The relevance, 0 to 1, below which nothing answers.
+        cut: What is enough, as a share of the question, 0 to 1.
         limit: The most statements in a draft.
         follow: The relevance of a further sentence, at least, as a share of the best one's.
         gain: The share of the question that a further sentence must add.
@@ -71,6 +73,12 @@ class _Candidate:
         return len(self.terms & other.terms) >= _SAME * shorter
 
 
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    chosen: Sequence[_Candidate]
+    covered: float
+
+
 class Extractor:
     """Picks sentences. Not for two threads at once, as its reader is not."""
 
@@ -81,48 +89,56 @@ class Extractor:
 
     def extract(self, task: Task) -> Draft:
         """The sentences that answer, documents by their relevance, each in its own order."""
-        rejected = {_wording(objection.statement.text) for objection in task.objections}
-        chosen = self._choose(
-            [one for one in self._candidates(task) if _wording(one.text) not in rejected]
-        )
-        if not chosen:
+        selection = self._select(task)
+        if selection.covered < self._rules.cut:
             return Draft(())
         return Draft(
-            tuple(one.statement for one in _in_reading_order(chosen)),
+            tuple(one.statement for one in _in_reading_order(selection.chosen)),
             Compliance.UNKNOWN if _ASKS_COMPLIANCE.search(task.question) else Compliance.NOT_ASKED,
         )
 
-    def relevance(self, task: Task) -> float:
-        """What the cut is compared with: the best sentence's relevance, 0 when there is none."""
-        return max((one.judgement.relevance for one in self._candidates(task)), default=0.0)
+    def covered(self, task: Task) -> float:
+        """What the cut is compared with: the highest cut at which the task would be answered."""
+        return self._select(task).covered
 
-    def _candidates(self, task: Task) -> Iterator[_Candidate]:
+    def _select(self, task: Task) -> _Selection:
+        rejected = {_wording(objection.statement.text) for objection in task.objections}
         passages = [self._reader.read(passage.text) for passage in task.passages]
         question = Question(task.question, self._reader.read(task.question), passages)
-        for passage, read_passage in zip(task.passages, passages, strict=True):
-            above = self._reader.read(" ".join((*passage.heading_path, _name(passage.source_name))))
-            for found in sentences(passage.text, passage.heading_path, self._tokenizer):
-                quote = passage.text[found.start : found.end]
-                text = reading(quote)
-                read = self._reader.read(text)
-                yield _Candidate(
-                    passage,
-                    passage.start + found.start,
-                    quote,
-                    text,
-                    frozenset(read.terms),
-                    question.judge(text, read, read_passage, above),
-                )
+        candidates = [
+            candidate
+            for passage, read in zip(task.passages, passages, strict=True)
+            for candidate in self._candidates(question, passage, read)
+            if _wording(candidate.text) not in rejected
+        ]
+        if not candidates:
+            return _Selection((), 0.0)
+        best = max(candidate.judgement.relevance for candidate in candidates)
+        chosen, together = self._choose(candidates, floor=best * self._rules.follow)
+        return _Selection(chosen, min(best * question.parts, together))
 
-    def _choose(self, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-        answers = [one for one in candidates if one.judgement.relevance >= self._rules.cut]
-        if not answers:
-            return []
-        best = max(answers, key=lambda one: one.rank)
-        floor = self._rules.follow * best.judgement.relevance
+    def _candidates(self, question: Question, passage: Passage, read: Text) -> Iterator[_Candidate]:
+        above = self._reader.read(" ".join((*passage.heading_path, _name(passage.source_name))))
+        for found in sentences(passage.text, passage.heading_path, self._tokenizer):
+            quote = passage.text[found.start : found.end]
+            text = reading(quote)
+            sentence = self._reader.read(text)
+            yield _Candidate(
+                passage,
+                passage.start + found.start,
+                quote,
+                text,
+                frozenset(sentence.terms),
+                question.judge(text, sentence, read, above),
+            )
+
+    def _choose(
+        self, candidates: Sequence[_Candidate], floor: float
+    ) -> tuple[Sequence[_Candidate], float]:
+        """Sentences in the order of what each adds, and the share that they cover together."""
+        chosen = [max(candidates, key=lambda one: one.rank)]
+        covered = dict(chosen[0].judgement.covered)
         left = [one for one in candidates if one.judgement.relevance >= floor]
-        chosen = [best]
-        covered = dict(best.judgement.covered)
         while len(chosen) < self._rules.limit:
             left = [
                 one
@@ -135,7 +151,7 @@ class Extractor:
             chosen.append(max(left, key=lambda one: one.rank + one.judgement.gain(covered)))
             for term, part in chosen[-1].judgement.covered.items():
                 covered[term] = max(part, covered.get(term, 0.0))
-        return chosen
+        return chosen, sum(covered.values())
 
 
 class ExtractiveDrafter:

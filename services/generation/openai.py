@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import math
 import secrets
 from collections.abc import AsyncIterator, Iterator
@@ -164,6 +165,8 @@ class OpenAIDrafter:
 @asynccontextmanager
 async def open_model(endpoint: Endpoint) -> AsyncIterator[Runnable[Any, Any]]:
     """The endpoint's model, held to our form in the endpoint's mode. Retries nothing."""
+    # At DEBUG it would log whole requests, texts and all.
+    logging.getLogger("openai").setLevel(logging.WARNING)
     timeout = openai.Timeout(
         endpoint.read_seconds, connect=endpoint.connect_seconds, pool=endpoint.connect_seconds
     )

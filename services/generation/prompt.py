@@ -1,5 +1,6 @@
 """What a model is told: rules from a reviewed file, everything else framed as data."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -7,6 +8,7 @@ from string import Template
 
 from services.generation.drafter import Objection, Task, Turn
 
+_OPENING = re.compile(r"<(?=<)")
 _ZERO_WIDTH_SPACE = "\u200b"
 
 
@@ -82,7 +84,7 @@ def _frame(name: str, boundary: str, content: str, **labels: str) -> str:
 
 def _escape(content: str) -> str:
     """Content in which no marker can begin; verification does not see zero-width spaces."""
-    return content.replace("<<", f"<{_ZERO_WIDTH_SPACE}<")
+    return _OPENING.sub(f"<{_ZERO_WIDTH_SPACE}", content)
 
 
 def _label(value: str) -> str:

@@ -8,7 +8,7 @@
   heading, its document's name or its passage holds.
 - Relevance is the share of the question that is covered, less if the question asks for a date, a
   number or a duty and the sentence shows none, or if the question names a period and the sentence
-  names only others.
+  names only others. A question that asks several things asks for no one form.
 """
 
 import math
@@ -31,6 +31,12 @@ _UNSEEN = 8
 
 _PERIODS = (re.compile(r"fy\d{4}q\d"), re.compile(r"#(?:19|20)\d\d"))
 _SECTION_NUMBER = re.compile(r"\b(?:section|article|part|no)\.?\s+\d[\d.]*", re.IGNORECASE)
+# Where a question begins, or goes on to ask the next thing.
+_ASKS = re.compile(
+    r"(?:^|[?.;,]|\band\b|\bor\b)\s*(?:(?:at|by|for|from|in|on|to|under) )?"
+    r"(?:who|whom|whose|what|when|where|which|why|how)\b",
+    re.IGNORECASE,
+)
 # What a question asks for, and what a sentence that answers it must show.
 _ASKS_WHEN = r"\b(?:when|(?:what|which) (?:date|day|month|year))\b"
 _SHOWS_WHEN = (
@@ -75,6 +81,9 @@ class Judgement:
 class Question:
     """A question, to be compared with the sentences of some passages.
 
+    Attributes:
+        parts: How many things it asks.
+
     Args:
         wording: The question as it was asked.
         read: Its terms.
@@ -83,7 +92,10 @@ class Question:
 
     def __init__(self, wording: str, read: Text, passages: Sequence[Text]) -> None:
         self._read = read
+        self.parts = max(1, len(_ASKS.findall(wording)))
         self._shown = [shows for asks, shows in _FORMS if asks.search(wording)]
+        if self.parts > 1:
+            self._shown = []
         self._shares = _shares(read, passages)
 
     def judge(self, sentence: str, read: Text, passage: Text, headings: Text) -> Judgement:

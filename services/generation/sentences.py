@@ -25,7 +25,7 @@ _SEPARATOR = re.compile(r"\s[\u00b7\u2022|]\s")
 _END = re.compile(r"[.!?][\"'\u2019\u201d)\]]*$")
 # The hyphen goes, unless it is the second of its word: "year-on-\nyear" has it in its spelling.
 _BROKEN_WORD = re.compile(r"(?<![-\w])([^\W\d_]+)[-\u2010\u00ad]\s*\n\s*(?=[a-z])")
-_BROKEN_COMPOUND = re.compile(r"([-\u2010])\s*\n\s*(?=\w)")
+_BROKEN_COMPOUND = re.compile(r"(?<=\w)([-\u2010])\s*\n\s*(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ class Reader:
                 yield match["identifier"]
             elif match["number"]:
                 quantity = _quantity(match, folded)
-                term = f"#{quantity.value.normalize():f}{quantity.unit}"
+                term = f"#{_digits(match, quantity)}{quantity.unit}"
                 quantities[term] = quantity
                 yield term
             elif term := self._term(match["word"].removesuffix("'s")):
@@ -167,6 +167,13 @@ class Reader:
             return ""
         stem = str(self._stem(word))
         return _MOVEMENTS.get(stem, stem)
+
+
+def _digits(match: re.Match[str], quantity: Quantity) -> str:
+    """Amounts by value, names as printed: section 4.20 is not section 4.2."""
+    if quantity.unit or match["scale"]:
+        return f"{quantity.value.normalize():f}"
+    return match["number"].replace(",", "")
 
 
 def _quantity(match: re.Match[str], folded: str) -> Quantity:

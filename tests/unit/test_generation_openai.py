@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -295,6 +296,16 @@ async def test_no_text_goes_to_langsmith_whatever_the_environment_says(model, mo
         await asyncio.to_thread(wait_for_all_tracers)
     langsmith_utils.get_env_var.cache_clear()
     assert not reached
+
+
+async def test_no_text_is_logged_even_at_debug(model, caplog):
+    caplog.set_level(logging.DEBUG)
+    model.answer = said(json.dumps(GOOD))
+    async with drafting(model) as drafter:
+        await drafter.draft(TASK)
+    logged = "".join(map(str, (record.__dict__ for record in caplog.records)))
+    assert "notarized" not in logged
+    assert "sk-secret" not in logged
 
 
 async def test_the_span_counts_tokens_and_holds_no_text(model, observed):
