@@ -91,7 +91,7 @@ def _read_all(pdf: pypdfium2.PdfDocument) -> _Reading:
     texts: list[str] = []
     start = 0
     for number in range(1, len(pdf) + 1):
-        # The place of each character is dropped with its page: all of them would be 200 bytes each.
+        # The places of its characters are dropped with each page; only those of lines are kept.
         page = page_of(pdf, number)
         line_start = start
         for line in page.lines:

@@ -156,29 +156,38 @@ class _Text:
         return end
 
     def _by_type(self, index: int) -> _Found | None:
+        """A heading without a number: set as one, and worded as one."""
         if index not in self._starts or not self._stands_out(index):
             return None
         end = self._end_of_title(index)
-        words = " ".join(line.text for line in self._lines[index:end]).split()
-        following = self._lines[end] if end < len(self._lines) else None
-        if (
-            len(words) > _MAX_WORDS
-            or sum(map(str.isalpha, "".join(words))) < _MIN_LETTERS
-            or not (words[0][0].isupper() or words[0][0].isdigit())
-            or words[-1][-1] in ".,;:"
-            or following is None
-            or any(line.printed.columns for line in self._lines[index:end])
-            or (self._styles[end] == self._styles[index] and end not in self._starts)
-        ):
+        if end == len(self._lines) or not self._is_worded_as_title(index, end):
             return None
-        if self._styles[index].size < _LARGER * self._body.size and not (
-            end not in self._tabular
-            and not self._styles[end].bold
-            and len(following.text) >= _PROSE
-            and following.page_number == self._lines[index].page_number
-        ):
+        if self._styles[end] == self._styles[index] and end not in self._starts:
+            # The type goes on for more lines than a title has: large print.
             return None
-        return _Found(index, end, None)
+        larger = self._styles[index].size >= _LARGER * self._body.size
+        return _Found(index, end, None) if larger or self._is_prose_below(index, end) else None
+
+    def _is_worded_as_title(self, first: int, end: int) -> bool:
+        lines = self._lines[first:end]
+        words = " ".join(line.text for line in lines).split()
+        return (
+            len(words) <= _MAX_WORDS
+            and sum(map(str.isalpha, "".join(words))) >= _MIN_LETTERS
+            and (words[0][0].isupper() or words[0][0].isdigit())
+            and words[-1][-1] not in ".,;:"
+            and not any(line.printed.columns for line in lines)
+        )
+
+    def _is_prose_below(self, title: int, index: int) -> bool:
+        """Whether a line that follows a title is running text on the same page, not a table."""
+        line = self._lines[index]
+        return (
+            index not in self._tabular
+            and not line.printed.bold
+            and len(line.text) >= _PROSE
+            and line.page_number == self._lines[title].page_number
+        )
 
 
 def _match_outline(
