@@ -14,6 +14,8 @@ from services.chassis.settings import Settings
 def _no_settings_from_the_shell(monkeypatch):
     for name in [name for name in os.environ if name.startswith(("VERITY_", "OTEL_"))]:
         monkeypatch.delenv(name)
+    # Tests of draining say how long; the others need not wait for it.
+    monkeypatch.setenv("VERITY_DRAIN_SECONDS", "0")
 
 
 @pytest.fixture(autouse=True)

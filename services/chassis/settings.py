@@ -29,7 +29,9 @@ class Settings(BaseSettings):
     profile: Literal["dev", "prod"] = "dev"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     max_in_flight: int = Field(default=64, ge=1)
-    drain_seconds: float = Field(default=0.0, ge=0)
+    # Long enough for requests that are on their way when the signal comes; on Kubernetes, longer than
+    # endpoints take to hear of it.
+    drain_seconds: float = Field(default=0.5, ge=0)
     grace_seconds: float = Field(default=20.0, ge=0)
     max_connection_age_seconds: float = Field(default=300.0, ge=1)
     otlp_endpoint: str = Field(default="", validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")

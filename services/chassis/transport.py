@@ -43,6 +43,8 @@ def client_options(service_config: str) -> list[tuple[str, int | str]]:
         *MESSAGE_LIMITS,
         ("grpc.service_config", service_config),
         ("grpc.enable_retries", 1),
+        # Services are neighbours; a proxy for the web that the shell names is not the way to them.
+        ("grpc.enable_http_proxy", 0),
         ("grpc.keepalive_time_ms", round(PING_SECONDS * 1000)),
         ("grpc.keepalive_timeout_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),

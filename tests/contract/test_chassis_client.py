@@ -44,6 +44,13 @@ async def test_an_idempotent_call_is_retried_until_the_service_is_back(observed)
     assert act.previous_attempts == [0, 1, 2]
 
 
+async def test_a_proxy_that_the_shell_names_is_not_the_way_to_a_neighbour(monkeypatch):
+    for name in ("http_proxy", "grpc_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # Nothing listens there.
+    async with probing(Failing(Unavailable("Never."), times=0)) as call:
+        await call("Unary")
+
+
 async def test_three_attempts_are_the_most():
     act = Failing(Unavailable("Down."))
     async with probing(act, idempotent=("Unary",)) as call:

@@ -28,7 +28,7 @@ AGENTS = ("retrieval", "generation", "verification")
 CALLS = 20
 QUESTION = "What must a UBO holding more than 25% equity submit?"
 # Long enough that twenty of them are still at work when the signal comes.
-TEXT = "A corporate entity must submit a notarized proof of funds within 30 days. " * 2000
+TEXT = "A corporate entity must submit a notarized proof of funds within 30 days. " * 200
 PASSAGE = core.Passage(id="p1", text=TEXT, page_number=1)
 
 

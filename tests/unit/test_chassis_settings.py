@@ -60,6 +60,7 @@ def test_each_documented_setting_says_what_it_is():
 
 
 def test_the_documented_defaults_are_the_defaults(monkeypatch):
+    monkeypatch.delenv("VERITY_DRAIN_SECONDS")
     defaults = {settings: settings() for settings in setting_classes()}
     for name, (default, _) in documented().items():
         monkeypatch.setenv(name, default)
