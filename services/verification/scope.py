@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from services.verification.evidence import Span
 from services.verification.folding import is_unspaced
 from services.verification.phrases import any_of, compiled, whole
+from services.verification.sentences import is_list_item
 
 # Chinese and Japanese, which are written without spaces, stand below.
 NEGATIONS = r"""
@@ -89,6 +90,7 @@ _TURNED_AFTER_KANA = re.compile("ない|なかった|ません|ず|ぬ|じゃな
 
 _REACH = 240
 _WORDS_GOVERNED = 6
+_LONGEST_LIST = 40
 
 
 def changes_scope(text: str) -> bool:
@@ -98,8 +100,13 @@ def changes_scope(text: str) -> bool:
 
 def is_scope_cut(text: str, sentences: Sequence[Span], span: Span) -> bool:
     """Whether a quote leaves out the negation, exception or condition just outside that governs it."""
-    start = sentences[_sentence_at(sentences, span.start)].start if sentences else 0
-    end = sentences[_sentence_at(sentences, span.end - 1)].end if sentences else len(text)
+    if not sentences:
+        return False
+    first = _sentence_at(sentences, span.start)
+    start = sentences[first].start
+    end = sentences[_sentence_at(sentences, span.end - 1)].end
+    if changes_scope(_lead_in(text, sentences, first)):
+        return True
     before = text[max(start, span.start - _REACH) : span.start]
     after = text[span.end : min(end, span.end + _REACH)]
     return _is_governed(before, text[span.start : span.start + 40]) or _is_turned(after)
@@ -107,6 +114,15 @@ def is_scope_cut(text: str, sentences: Sequence[Span], span: Span) -> bool:
 
 def _sentence_at(sentences: Sequence[Span], position: int) -> int:
     return max(bisect_right(sentences, position, key=lambda s: s.start) - 1, 0)
+
+
+def _lead_in(text: str, sentences: Sequence[Span], position: int) -> str:
+    """The "None of these is allowed:" above a list item; empty for what is no list item."""
+    for at in range(position, max(position - _LONGEST_LIST, -1), -1):
+        sentence = text[sentences[at].start : sentences[at].end]
+        if not is_list_item(sentence):
+            return sentence if sentence.endswith(":") and at < position else ""
+    return ""
 
 
 def _is_governed(before: str, begins: str) -> bool:

@@ -1,36 +1,55 @@
 """Where sentences begin and end, and which of them state nothing that could be true or false."""
 
+# ruff: noqa: RUF001 - the full stops and dashes of several scripts are meant
+
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
 import nupunkt
 
 from services.verification.evidence import Span
+from services.verification.phrases import any_of
+from services.verification.words import STOPWORDS
 
-# Breaks that hold whatever the words say: a blank line, the start of a list item, and the full stops
-# of scripts that nupunkt's English model does not know.
-_HARD_BREAK = re.compile(
-    r"\n[^\S\n]*\n\s*|\n(?=[^\S\n]*(?:[•▪‣◦●*\-–]|\(?\w{1,3}[.)])\s)|(?<=[。！？।؟])"
-)
-_MARKUP = re.compile(r"\s*(?:#{1,6}\s|[-*•]\s*$|\|?[\s:|-]+$)")
+_LINE = re.compile(r"[^\n\f]+")
+_LIST_ITEM = re.compile(r"\s*(?:[•▪‣◦●*–-]|\(?\w{1,3}[.)])(?:\s|$)")
+_LAST_WORD = re.compile(r"([^\W\d_]+)\W*$")
+# Full stops that nupunkt's English model does not know.
+_OTHER_STOP = re.compile(r"(?<=[。！？।؟])")
+# A line that ends this much before the widest one was ended by its author, not by the margin.
+_RAGGED = 0.8
+
+_NO_STATEMENT = re.compile(r"#{1,6}\s|\|?[\s:|-]+$")
 _GREETING = re.compile(
-    r"(?:hi|hello|hey|dear \w+|good (?:morning|afternoon|evening)|thank(?:s| you)\b.*|you'?re welcome"
-    r"|welcome|sure|certainly|of course|absolutely|great question|happy to help"
-    r"|(?:i )?hope (?:this|that) helps\b.*|let me know if\b.*|feel free to\b.*|please let me know\b.*"
-    r"|(?:best|kind|warm)? ?regards\b.*|sincerely\b.*|is there anything else\b.*"
-    r"|here(?:'s| is| are) (?:the|a|an|your|what)\b[^.:]{0,60}|(?:in )?(?:summary|conclusion)|sources?|references?"
-    r"|(?:i|we)(?:'d| would) be happy to\b.*)(?: there| all| everyone| team)?",
-    re.IGNORECASE,
+    any_of(
+        r"""
+        hi | hello | hey | dear \w+ | good (?:morning|afternoon|evening) | thank(?:s| you)\b.*
+        you'?re welcome | welcome | sure | certainly | of course | absolutely | great question
+        happy to help | (?:i )?hope (?:this|that) helps\b.* | (?:please )?let me know\b.*
+        feel free to\b.* | (?:best |kind |warm )?regards\b.* | sincerely\b.*
+        is there anything else\b.* | (?:in )?(?:summary|conclusion) | sources? | references?
+        here(?:'s| is| are) (?:the|a|an|your|what)\b[^.:]{0,60}
+        (?:i|we)(?:'d| would) be happy to\b.*
+        """
+    )
+    + "(?: there| all| everyone| team)?",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
-def spans(text: str) -> list[Span]:
-    """The sentences of a text in order, without the white space around them; takes linear time."""
-    return [span for block in _blocks(text) for span in _split(text, block)]
+def spans(text: str, titles: Collection[str] = ()) -> list[Span]:
+    """The sentences of a text in order, without the white space around them.
+
+    Args:
+        text: Any text; line breaks in it may be the margin's or the author's.
+        titles: Headings; a line that is one of them is a sentence of its own.
+    """
+    return [span for block in _blocks(text, titles) for span in _split(text, block)]
 
 
-def around(sentences: list[Span], span: Span) -> Span:
-    """From the start of the sentence in which a span begins to the end of the one in which it ends."""
+def around(sentences: Sequence[Span], span: Span) -> Span:
+    """From the start of the sentence in which a span begins to the end of that in which it ends."""
     touched = [s for s in sentences if s.start < span.end and span.start < s.end]
     if not touched:
         return span
@@ -38,29 +57,60 @@ def around(sentences: list[Span], span: Span) -> Span:
 
 
 def states_something(sentence: str) -> bool:
-    """False for greetings, headings, questions and bare markup: nothing in them is true or false."""
+    """False for greetings, headings, questions and markup: nothing in them is true or false."""
     bare = sentence.strip()
-    if not any(c.isalnum() for c in bare) or _MARKUP.match(bare):
+    if not any(char.isalnum() for char in bare) or _NO_STATEMENT.match(bare):
         return False
     if bare.endswith(("?", "？", "؟", ":")):
         return False
     return _GREETING.fullmatch(bare.rstrip(" .!,;:")) is None
 
 
-def _blocks(text: str) -> Iterator[Span]:
-    start = 0
-    for found in _HARD_BREAK.finditer(text):
-        if found.start() > start:
-            yield Span(start, found.start())
-        start = found.end()
-    if start < len(text):
-        yield Span(start, len(text))
+def is_list_item(sentence: str) -> bool:
+    return _LIST_ITEM.match(sentence) is not None
+
+
+def _blocks(text: str, titles: Collection[str]) -> Iterator[Span]:
+    """Runs of lines in which only the margin broke the lines."""
+    lines = [Span(found.start(), found.end()) for found in _LINE.finditer(text)]
+    if not lines:
+        return
+    known = {_plain(title) for title in titles}
+    width = max(len(text[line.start : line.end].strip()) for line in lines)
+    start = lines[0].start
+    for line, following in pairwise(lines):
+        if _ends(text, line, following, width, known):
+            yield Span(start, line.end)
+            start = following.start
+    yield Span(start, lines[-1].end)
+
+
+def _ends(text: str, line: Span, following: Span, width: int, titles: set[str]) -> bool:
+    """Whether what a line says ends with it."""
+    one, other = text[line.start : line.end], text[following.start : following.end].strip()
+    blank_line = text.count("\n", line.end, following.start) > 1
+    if blank_line or not one.strip() or not other:
+        return True
+    if is_list_item(other) or {_plain(one), _plain(other)} & titles:
+        return True
+    room = width * _RAGGED - len(one.strip())
+    if other[0].islower() or len(other.split(maxsplit=1)[0]) + 1 >= room:
+        return False
+    # No heading and no sentence ends with "that" or "the"; a line in large print may.
+    last = _LAST_WORD.search(one)
+    return last is None or last[1] not in STOPWORDS
 
 
 def _split(text: str, block: Span) -> Iterator[Span]:
-    for start, end in nupunkt.sent_spans(text[block.start : block.end]):
-        piece = text[block.start + start : block.start + end]
-        stripped = piece.strip()
-        if stripped:
-            first = block.start + start + len(piece) - len(piece.lstrip())
-            yield Span(first, first + len(stripped))
+    edges = [block.start]
+    edges += [found.start() for found in _OTHER_STOP.finditer(text, block.start, block.end)]
+    for first, last in pairwise([*edges, block.end]):
+        for start, end in nupunkt.sent_spans(text[first:last]):
+            piece = text[first + start : first + end]
+            if stripped := piece.strip():
+                begin = first + start + piece.index(stripped)
+                yield Span(begin, begin + len(stripped))
+
+
+def _plain(line: str) -> str:
+    return " ".join(line.strip().lstrip("#").casefold().split())

@@ -24,7 +24,7 @@ class Source:
 
     @cached_property
     def sentences(self) -> list[Span]:
-        return sentences.spans(self.text)
+        return sentences.spans(self.text, self.passage.heading_path)
 
 
 @dataclass(frozen=True, slots=True)
