@@ -44,7 +44,7 @@ class Rules:
         gain: The share of the question that a further sentence must add.
     """
 
-    cut: float = 0.48
+    cut: float = 0.475
     limit: int = 4
     follow: float = 0.6
     gain: float = 0.12

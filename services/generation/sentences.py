@@ -56,8 +56,10 @@ def sentences(
 
 
 def _is_sentence(text: str) -> bool:
+    begins = not text[:1].islower()  # Not before the passage, and not as an item of a list.
     return (
-        len(_WORD.findall(text)) >= _MIN_WORDS
+        begins
+        and len(_WORD.findall(text)) >= _MIN_WORDS
         and _END.search(text) is not None
         and _SEPARATOR.search(text) is None
     )

@@ -48,6 +48,7 @@ def test_the_first_line_of_a_sentence_that_was_taken_for_a_heading_stays_with_it
         "Revenue $2,450 $2,312 $2,076",
         "MCB-POL-014 \u00b7 Version 9.0 \u00b7 Internal \u00b7 Page 2 of 62.",
         "The onboarding must be escalated to the",
+        "to the Senior Compliance Officer of the country.",
         "Yes. No. Maybe so.",
         "Name of the owner\nCompany and number of shares\nEquity in percent",
     ],
