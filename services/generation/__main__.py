@@ -52,7 +52,7 @@ async def open_drafter(settings: Settings) -> AsyncIterator[Drafter]:
         with ExtractiveDrafter(Extractor(tokenizer, rules)) as drafter:
             yield drafter
     else:
-        # Here, so that a process without a model does not pay for LangChain: 1 s and 80 MB.
+        # Here, so that a process without a model does not pay for LangChain: 1 s and 50 MB.
         from services.generation.openai import (  # noqa: PLC0415
             Endpoint,
             OpenAIDrafter,
