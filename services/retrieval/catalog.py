@@ -114,7 +114,7 @@ class Catalog:
         raise in_motion()
 
     async def read(self, tenant: str, ids: Sequence[str]) -> dict[str, Passage]:
-        """Passages that were current when they were found; one that is missing was removed since."""
+        """Passages that were found a moment ago; one that is missing was removed since."""
         records = await self._index.get(tenant, Kind.PASSAGE, ids)
         return {id_: payload.to_passage(id_, record.payload) for id_, record in records.items()}
 

@@ -154,7 +154,7 @@ class EdgeIndex:
         if self._shard is None:
             self._path.mkdir(parents=True, exist_ok=True)
             if any(self._path.iterdir()):
-                shard = qdrant.EdgeShard.load(str(self._path))
+                shard = _load(self._path)
             else:
                 shard = qdrant.EdgeShard.create(str(self._path), _config(self._dimensions))
             for name, kind in FIELDS.items():
@@ -171,6 +171,15 @@ class EdgeIndex:
             self._shard.flush()
             self._shard.close()
             self._shard = None
+
+
+def _load(path: Path) -> qdrant.EdgeShard:
+    try:
+        return qdrant.EdgeShard.load(str(path))
+    except Exception as error:  # The engine knows no other.
+        if "WouldBlock" in str(error):
+            raise RuntimeError(f"{path} is in use by another process") from error
+        raise
 
 
 def _config(dimensions: int) -> qdrant.EdgeConfig:

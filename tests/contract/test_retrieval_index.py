@@ -4,6 +4,7 @@ import asyncio
 import math
 import uuid
 
+import grpc
 import pytest
 from retrieval_stores import edge, opened_stores, prepare, quick_directory
 
@@ -231,7 +232,7 @@ async def test_the_embedded_index_keeps_its_points_when_it_is_opened_again(direc
 
 async def test_one_process_only_may_open_the_embedded_index(directory):
     async with edge(directory, DIMENSIONS):
-        with pytest.raises(Exception, match="WAL"):
+        with pytest.raises(RuntimeError, match="in use by another process"):
             async with edge(directory, DIMENSIONS):
                 pass
 
@@ -250,6 +251,21 @@ async def test_a_server_that_hangs_is_given_up_at_the_callers_deadline():
         async with deadline.within(0.05):
             await index.get("a", Kind.PASSAGE, [id_("p")])
     assert asyncio.get_running_loop().time() - started < 1
+
+
+class RefusingClient:
+    """A server that does not know the collection."""
+
+    async def retrieve(self, *args, **kwargs):
+        raise grpc.aio.AioRpcError(
+            grpc.StatusCode.NOT_FOUND, grpc.aio.Metadata(), grpc.aio.Metadata()
+        )
+
+
+async def test_what_a_server_says_of_our_request_is_not_passed_on_as_said_of_our_callers():
+    index = ServerIndex(RefusingClient(), "c", DIMENSIONS)
+    with pytest.raises(RuntimeError, match="NOT_FOUND"):
+        await index.get("a", Kind.PASSAGE, [id_("p")])
 
 
 async def test_a_server_that_is_down_is_unavailable_and_says_nothing_of_where_it_is():
