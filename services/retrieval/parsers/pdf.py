@@ -10,6 +10,7 @@ import pypdfium2.raw as pdfium
 from services.chassis.errors import InvalidInput
 from services.retrieval.document import Line, Page, ParsedDocument
 from services.retrieval.parsers import furniture, limits, pdf_headings, pdf_layout, pdf_page
+from services.retrieval.parsers.spacing import spaced
 
 CONTENT_TYPE = "application/pdf"
 # Follows every page but the last; no page holds a form feed of its own.
@@ -61,16 +62,18 @@ def parse(data: bytes, max_pages: int) -> ParsedDocument:
     tables = pdf_layout.tables(body)
     tabular = {index for first, end in tables for index in range(first, end)}
     headings = pdf_headings.find(body, starts, tabular, bookmarks)
-    return ParsedDocument(
-        text=reading.text,
-        pages=tuple(reading.pages),
-        lines=lines,
-        headings=headings,
-        furniture=tuple((lines[index].start, lines[index].end) for index in sorted(running)),
-        content_type=CONTENT_TYPE,
-        has_page_images=True,
-        paragraphs=tuple(body[index].start for index in sorted(starts)),
-        tables=tuple((body[first].start, body[end - 1].end) for first, end in tables),
+    return spaced(
+        ParsedDocument(
+            text=reading.text,
+            pages=tuple(reading.pages),
+            lines=lines,
+            headings=headings,
+            furniture=tuple((lines[index].start, lines[index].end) for index in sorted(running)),
+            content_type=CONTENT_TYPE,
+            has_page_images=True,
+            paragraphs=tuple(body[index].start for index in sorted(starts)),
+            tables=tuple((body[first].start, body[end - 1].end) for first, end in tables),
+        )
     )
 
 
