@@ -99,8 +99,8 @@ class Client:
         self.channel = opened
         self.running = running
 
-    def start(self, method: str, *questions: str, **options: Any) -> Any:
-        """The call object of one RPC with these questions; one request for each."""
+    def start(self, method: str, *questions: str, requests: Any = None, **options: Any) -> Any:
+        """The call object of one RPC with these requests, or with one for each question."""
         many_requests, many_replies = KINDS[method]
         kind = f"{'stream' if many_requests else 'unary'}_{'stream' if many_replies else 'unary'}"
         stub = getattr(self.channel, kind)(
@@ -108,8 +108,8 @@ class Client:
             request_serializer=pb.GenerateRequest.SerializeToString,
             response_deserializer=pb.GenerateResponse.FromString,
         )
-        requests = [pb.GenerateRequest(question=question) for question in questions or ("q",)]
-        return stub(iter(requests) if many_requests else requests[0], **options)
+        asked = [pb.GenerateRequest(question=question) for question in questions or ("q",)]
+        return stub(requests or iter(asked) if many_requests else asked[0], **options)
 
     async def __call__(
         self,

@@ -35,7 +35,6 @@ class Health(health_pb2_grpc.HealthServicer):
             service: NOT_SERVING,
         }
         self._changed = asyncio.Event()
-        self._watchers = 0
         self._draining = False
         self._closed = False
 
@@ -48,11 +47,6 @@ class Health(health_pb2_grpc.HealthServicer):
         """Says NOT_SERVING, for good."""
         self._draining = True
         self._set(NOT_SERVING)
-
-    async def unwatched(self) -> None:
-        """Waits until nobody watches any longer."""
-        while self._watchers:
-            await self._changed.wait()
 
     def close(self) -> None:
         """Ends every Watch once it has told the last status."""
@@ -75,21 +69,16 @@ class Health(health_pb2_grpc.HealthServicer):
         context: Context,
     ) -> None:
         told = None
-        self._watchers += 1
-        try:
-            while True:
-                changed = self._changed
-                status = self._status.get(request.service, _UNKNOWN)
-                if status != told:
-                    await context.write(health_pb2.HealthCheckResponse(status=status))
-                    told = status
-                elif self._closed:
-                    return
-                else:
-                    await changed.wait()
-        finally:
-            self._watchers -= 1
-            self._wake()
+        while True:
+            changed = self._changed
+            status = self._status.get(request.service, _UNKNOWN)
+            if status != told:
+                await context.write(health_pb2.HealthCheckResponse(status=status))
+                told = status
+            elif self._closed:
+                return
+            else:
+                await changed.wait()
 
     def _set(self, status: int) -> None:
         for name in self._status:

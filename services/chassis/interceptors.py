@@ -33,6 +33,7 @@ SERVER_FAULTS = frozenset(
 )
 
 RETRY_AFTER_SECONDS = 1.0
+CANCELLATION_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,11 @@ class Layers(grpc.aio.ServerInterceptor):
                 aclosing(behaviour(valid, context)) as replies,
             ):
                 async for reply in replies:
-                    await context.write(reply)
+                    try:
+                        await context.write(reply)
+                    except grpc.aio.InternalError:
+                        await _cancellation()
+                        raise
 
         make = getattr(grpc, f"{kind}_rpc_method_handler")
         return make(
@@ -119,9 +124,19 @@ async def _each_checked(requests: AsyncIterator[Any]) -> AsyncIterator[AsyncIter
         async for request in requests:
             validation.check(request)
             yield request
+        await _cancellation()
 
     async with aclosing(valid()) as iterator:  # type: ignore[type-var]  # a generator, typed as iterator
         yield iterator
+
+
+async def _cancellation() -> None:
+    """Gives the cancellation of a call the time to arrive.
+
+    To a call that was given up, gRPC first says that its requests have ended, or that a reply could
+    not be written; it cancels the task a moment later. Half an upload must not pass for all of it.
+    """
+    await asyncio.sleep(CANCELLATION_SECONDS)
 
 
 class Observed:
@@ -145,7 +160,7 @@ class Observed:
         started = time.perf_counter()
         labels = {telemetry.RPC_SYSTEM: "grpc", telemetry.RPC_METHOD: call.method}
         error: BaseException | None = None
-        answer: status_pb2.Status | None = None
+        refusal: status_pb2.Status | None = None
         code = Code.UNKNOWN
         with telemetry.tracer().start_as_current_span(
             call.method,
@@ -167,12 +182,12 @@ class Observed:
                     code = Code.DEADLINE_EXCEEDED if _expired(call.context) else Code.CANCELLED
                     raise
                 # Something inside was cancelled, not this call; without an answer its caller hangs.
-                error, answer = cancelled, self._unexpected(cancelled)
+                error, refusal = cancelled, self._unexpected(cancelled)
             except Exception as exception:  # noqa: BLE001 - this is where they all end
-                error, answer = exception, status.of(exception) or self._unexpected(exception)
+                error, refusal = exception, status.of(exception) or self._unexpected(exception)
             finally:
-                if answer is not None:
-                    code = status.code_of(answer)
+                if refusal is not None:
+                    code = status.code_of(refusal)
                 self._in_flight.add(-1, labels)
                 self._duration.record(
                     time.perf_counter() - started, {**labels, **_outcome(code, span)}
@@ -185,8 +200,8 @@ class Observed:
                     # What was the matter, where the status alone does not say it.
                     **({"error": type(error.__cause__ or error).__name__} if error else {}),
                 )
-        if answer is not None:
-            await call.context.abort_with_status(rpc_status.to_status(answer))
+        if refusal is not None:
+            await call.context.abort_with_status(rpc_status.to_status(refusal))
 
     def _unexpected(self, error: BaseException) -> status_pb2.Status:
         error_id = telemetry.trace_id() or uuid.uuid4().hex

@@ -22,9 +22,6 @@ from services.chassis.interceptors import Admitted, Bounded, Layers, Observed
 from services.chassis.metrics import watch_event_loop
 from services.chassis.settings import Settings
 
-# Who watches the health has heard of the end by then, and sends nothing more.
-NOTICE_SECONDS = 0.1
-
 
 @dataclass(frozen=True)
 class Service:
@@ -97,9 +94,6 @@ async def serving(
         health.enter_graceful_shutdown()
         log.info("draining", seconds=settings.drain_seconds)
         await asyncio.sleep(settings.drain_seconds)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(NOTICE_SECONDS):
-                await health.unwatched()
         health.close()
         await server.stop(settings.grace_seconds)
         for task in (warming, lag):

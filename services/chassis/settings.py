@@ -29,8 +29,8 @@ class Settings(BaseSettings):
     profile: Literal["dev", "prod"] = "dev"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     max_in_flight: int = Field(default=64, ge=1)
-    # Long enough for requests that are on their way when the signal comes; on Kubernetes, longer than
-    # endpoints take to hear of it.
+    # Long enough for clients to hear that nothing more is to be sent, and for what is on its way to
+    # arrive; behind a load balancer, longer than it takes to notice.
     drain_seconds: float = Field(default=0.5, ge=0)
     grace_seconds: float = Field(default=20.0, ge=0)
     max_connection_age_seconds: float = Field(default=300.0, ge=1)

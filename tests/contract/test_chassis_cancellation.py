@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 
 import pytest
+from observed import eventually
 from opentelemetry.trace import SpanKind, StatusCode
 from probe import KINDS, Probe, probing
 from verity.v1 import generation_service_pb2 as pb
@@ -82,27 +83,28 @@ async def test_cancellation_passes_through_a_service_in_the_middle():
 
 @pytest.mark.parametrize("kind", ["ServerStream", "BothStreams"])
 async def test_a_reply_stream_that_is_given_up_is_closed_in_its_own_context(
-    kind, observed, monkeypatch
+    kind, observed, monkeypatch, caplog
 ):
-    closed = asyncio.Event()
-
-    async def act(request, context):
-        return pb.GenerateResponse()
+    made, closed = [], asyncio.Event()
 
     async def replies(self, request, context):
         with telemetry.span("work"):  # Detaching it in another context logs an error.
             try:
                 while True:
-                    yield await act(request, context)
-                    await asyncio.sleep(0)
+                    made.append(1)
+                    yield pb.GenerateResponse(generator="x" * 1_000_000)
             finally:
                 closed.set()
 
     monkeypatch.setattr(Probe, kind, replies)
-    async with probing(act) as client:
+    async with probing(None) as client:
         call = client.start(kind, timeout=10)
-        async for _ in call:
-            break
+        await anext(aiter(call))
+        # Nobody reads on, so the server cannot write on: the generator is left at its yield.
+        before = 0
+        while len(made) > before:
+            before = len(made)
+            await asyncio.sleep(0.1)
         call.cancel()
         async with asyncio.timeout(2):
             await closed.wait()
@@ -110,6 +112,46 @@ async def test_a_reply_stream_that_is_given_up_is_closed_in_its_own_context(
     assert server.attributes[telemetry.RPC_STATUS] == "CANCELLED"
     [work] = [span for span in observed.spans if span.name == "work"]
     assert work.parent.span_id == server.context.span_id
+    assert work.end_time <= server.end_time
+    assert "detach" not in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["ClientStream", "BothStreams"])
+async def test_an_upload_that_is_given_up_never_looks_like_one_that_has_ended(kind, monkeypatch):
+    received, ended, cancelled = asyncio.Event(), [], []
+
+    async def upload(requests):
+        try:
+            async for _ in requests:
+                received.set()
+            ended.append(1)
+        except asyncio.CancelledError:
+            cancelled.append(1)
+            raise
+
+    async def one(self, requests, context):
+        await upload(requests)
+        return pb.GenerateResponse()
+
+    async def many(self, requests, context):
+        await upload(requests)
+        yield pb.GenerateResponse()
+
+    monkeypatch.setattr(Probe, kind, many if KINDS[kind][1] else one)
+    async with probing(None) as client:
+        for _ in range(10):
+            received.clear()
+            call = client.start(kind, requests=half(), timeout=10)
+            await received.wait()
+            call.cancel()
+        assert await eventually(lambda: len(cancelled) == 10)
+    assert ended == []
+
+
+async def half():
+    """The first request of an upload whose rest never comes."""
+    yield pb.GenerateRequest(question="first")
+    await asyncio.Event().wait()
 
 
 async def _read(call, *, streamed):

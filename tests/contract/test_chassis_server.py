@@ -1,7 +1,6 @@
 """A server listens before it is ready, sheds what it cannot hold, and leaves without a failure."""
 
 import asyncio
-from contextlib import suppress
 
 import grpc
 import pytest
@@ -57,6 +56,22 @@ async def test_the_health_of_an_unknown_name_is_not_found():
     assert caught.value.code() is Code.NOT_FOUND
 
 
+async def test_a_warm_up_that_ends_during_the_drain_makes_nothing_ready():
+    warm = asyncio.Event()
+    server = serving(service(fine), Settings(drain_seconds=0.3), warm_up=warm.wait)
+    running = await server.__aenter__()
+    async with grpc.aio.insecure_channel(running.address) as foreign:
+        await watched(foreign, NOT_SERVING)
+        stopping = asyncio.create_task(server.__aexit__(None, None, None))
+        await asyncio.sleep(0)  # The drain has begun.
+        warm.set()
+        await running.warming
+        request = health_pb2.HealthCheckRequest()
+        reply = await health_pb2_grpc.HealthStub(foreign).Check(request, timeout=5)
+        assert reply.status == NOT_SERVING
+        await stopping
+
+
 async def test_a_failed_warm_up_never_becomes_ready():
     async def broken():
         raise OSError("no model")
@@ -68,26 +83,57 @@ async def test_a_failed_warm_up_never_becomes_ready():
         assert isinstance(call.running.warming.exception(), OSError)
 
 
-async def test_a_watcher_sees_not_serving_before_the_stream_ends():
-    seen = asyncio.Queue()
+async def watched(opened, status):
+    """The stream of a watcher of readiness, as it says this status."""
+    request = health_pb2.HealthCheckRequest(service="readiness")
+    replies = aiter(health_pb2_grpc.HealthStub(opened).Watch(request, timeout=20))
+    while (await anext(replies)).status != status:
+        pass
+    return replies
 
-    async def watch(opened):
-        request = health_pb2.HealthCheckRequest(service="readiness")
-        with suppress(grpc.aio.AioRpcError):
-            async for reply in health_pb2_grpc.HealthStub(opened).Watch(request):
-                seen.put_nowait(reply.status)
-        seen.put_nowait(None)
 
-    async with serving(service(fine), Settings(grace_seconds=30)) as running:
-        opened = grpc.aio.insecure_channel(running.address)
-        watching = asyncio.create_task(watch(opened))
-        async with asyncio.timeout(5):
-            while await seen.get() != SERVING:
-                pass
-    # Leaving did not wait 30 s for the watcher.
-    assert [await seen.get(), await seen.get()] == [NOT_SERVING, None]
-    await watching
-    await opened.close()
+async def test_a_watcher_hears_of_the_end_while_calls_are_still_taken_and_does_not_hold_it_up():
+    server = serving(service(fine), Settings(drain_seconds=0.2, grace_seconds=60))
+    running = await server.__aenter__()
+    async with grpc.aio.insecure_channel(running.address) as foreign, asyncio.timeout(20):
+        replies = await watched(foreign, SERVING)
+        stopping = asyncio.create_task(server.__aexit__(None, None, None))
+        assert (await anext(replies)).status == NOT_SERVING
+        await Client(foreign)("Unary")
+        with pytest.raises(StopAsyncIteration):
+            await anext(replies)
+        await stopping
+
+
+async def test_a_watcher_of_an_unknown_name_is_told_so():
+    request = health_pb2.HealthCheckRequest(service="nobody")
+    async with (
+        serving(service(fine), Settings()) as running,
+        grpc.aio.insecure_channel(running.address) as foreign,
+    ):
+        replies = aiter(health_pb2_grpc.HealthStub(foreign).Watch(request, timeout=5))
+        unknown = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
+        assert (await anext(replies)).status == unknown
+
+
+async def test_a_draining_server_is_sent_nothing_more():
+    seen = []
+
+    async def act(request, context):
+        seen.append(request.question)
+        return pb.GenerateResponse()
+
+    server = serving(service(act), Settings(drain_seconds=1))
+    running = await server.__aenter__()
+    async with channel(running.address, service=NAME, idempotent=[]) as opened:
+        call = Client(opened)
+        await call("Unary")
+        stopping = asyncio.create_task(server.__aexit__(None, None, None))
+        assert await eventually(lambda: opened.get_state() is not grpc.ChannelConnectivity.READY)
+        assert (await call.failure("Unary")).code() is Code.UNAVAILABLE
+        assert not stopping.done()
+        assert len(seen) == 1
+        await stopping
 
 
 async def test_calls_in_flight_finish_during_the_stop_and_new_ones_are_unavailable():
@@ -120,7 +166,7 @@ async def test_replacing_one_of_two_servers_under_load_fails_no_call():
         await asyncio.sleep(0.005)
         return pb.GenerateResponse()
 
-    old = serving(service(act), Settings())
+    old = serving(service(act), Settings(drain_seconds=0.2))
     address = (await old.__aenter__()).address
     async with (
         serving(service(act), Settings()) as other,
