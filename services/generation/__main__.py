@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Literal
 
@@ -9,7 +10,7 @@ import nupunkt
 from pydantic import Field, SecretStr, model_validator
 from verity.v1 import generation_service_pb2_grpc
 
-from services.chassis import settings, telemetry
+from services.chassis import cpu, settings, telemetry
 from services.chassis.server import Service, run, serve
 from services.generation import prompt
 from services.generation.drafter import Drafter
@@ -49,8 +50,8 @@ async def open_drafter(settings: Settings) -> AsyncIterator[Drafter]:
     if settings.backend == "extractive":
         tokenizer = await asyncio.to_thread(nupunkt.load, "default")
         rules = Rules(cut=settings.extractive_cut, limit=settings.extractive_limit)
-        with ExtractiveDrafter(Extractor(tokenizer, rules)) as drafter:
-            yield drafter
+        with ThreadPoolExecutor(cpu.threads(), "extractive") as executor:
+            yield ExtractiveDrafter(Extractor(tokenizer, rules), executor)
     else:
         # Here, so that a process without a model does not pay for LangChain: 1 s and 50 MB.
         from services.generation.openai import (  # noqa: PLC0415

@@ -12,13 +12,15 @@ the sentences that bear on it.
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Self
 
 from nupunkt import PunktSentenceTokenizer
 
+from services.chassis.cpu import in_thread
+from services.chassis.errors import DeadlineExceeded
 from services.generation.drafter import Citation, Compliance, Draft, Passage, Statement, Task
 from services.generation.relevance import Judgement, Question
 from services.generation.sentences import reading, sentences
@@ -80,16 +82,21 @@ class _Selection:
 
 
 class Extractor:
-    """Picks sentences. Not for two threads at once, as its reader is not."""
+    """Picks sentences. May run on several threads at once."""
 
     def __init__(self, tokenizer: PunktSentenceTokenizer, rules: Rules) -> None:
         self._tokenizer = tokenizer
         self._rules = rules
         self._reader = Reader()
 
-    def extract(self, task: Task) -> Draft:
-        """The sentences that answer, documents by their relevance, each in its own order."""
-        selection = self._select(task)
+    def extract(self, task: Task, proceed: Callable[[], None] = lambda: None) -> Draft:
+        """The sentences that answer, documents by their relevance, each in its own order.
+
+        Args:
+            task: What is asked, from what.
+            proceed: Called at each sentence; raises when nobody waits for the draft any more.
+        """
+        selection = self._select(task, proceed)
         if selection.covered < self._rules.cut:
             return Draft(())
         return Draft(
@@ -99,18 +106,18 @@ class Extractor:
 
     def covered(self, task: Task) -> float:
         """What the cut is compared with: the highest cut at which the task would be answered."""
-        return self._select(task).covered
+        return self._select(task, lambda: None).covered
 
-    def _select(self, task: Task) -> _Selection:
+    def _select(self, task: Task, proceed: Callable[[], None]) -> _Selection:
         rejected = {_wording(objection.statement.text) for objection in task.objections}
         passages = [self._reader.read(passage.text) for passage in task.passages]
         question = Question(task.question, self._reader.read(task.question), passages)
-        candidates = [
-            candidate
-            for passage, read in zip(task.passages, passages, strict=True)
-            for candidate in self._candidates(question, passage, read)
-            if _wording(candidate.text) not in rejected
-        ]
+        candidates = []
+        for passage, read in zip(task.passages, passages, strict=True):
+            for candidate in self._candidates(question, passage, read):
+                proceed()
+                if _wording(candidate.text) not in rejected:
+                    candidates.append(candidate)
         if not candidates:
             return _Selection((), 0.0)
         best = max(candidate.judgement.relevance for candidate in candidates)
@@ -155,24 +162,32 @@ class Extractor:
 
 
 class ExtractiveDrafter:
-    """Runs an extractor on a thread of its own, so that the event loop stays free."""
+    """Runs an extractor off the event loop, and stops it when nobody waits any more.
+
+    Args:
+        extractor: What is run.
+        executor: Where; its size bounds how many drafts are made at once.
+    """
 
     generator = "extractive/1"
 
-    def __init__(self, extractor: Extractor) -> None:
+    def __init__(self, extractor: Extractor, executor: Executor) -> None:
         self._extractor = extractor
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="extractive")
+        self._executor = executor
 
     async def draft(self, task: Task) -> Draft:
         """Sentences of the passages. A call that is cancelled while it waits is never run."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._extractor.extract, task)
+        abandoned = threading.Event()
 
-    def __enter__(self) -> Self:
-        return self
+        def proceed() -> None:
+            if abandoned.is_set():
+                raise DeadlineExceeded("Nobody waits for this draft any more.")
 
-    def __exit__(self, *_: object) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        try:
+            return await in_thread(self._executor, self._extractor.extract, task, proceed)
+        except asyncio.CancelledError:
+            abandoned.set()
+            raise
 
 
 def _in_reading_order(chosen: Sequence[_Candidate]) -> list[_Candidate]:

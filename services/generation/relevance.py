@@ -97,48 +97,49 @@ class Question:
         if self.parts > 1:
             self._shown = []
         self._shares = _shares(read, passages)
+        self._periods = [
+            (period, asked)
+            for period in _PERIODS
+            if (asked := set(filter(period.fullmatch, read.terms)))
+        ]
 
     def judge(self, sentence: str, read: Text, passage: Text, headings: Text) -> Judgement:
         """What one sentence is worth, given its passage and what stands above it."""
-        in_sentence, in_passage, in_headings = (
-            frozenset(text.terms) for text in (read, passage, headings)
-        )
         covered = {}
         for term, share in self._shares.items():
-            if term in in_sentence or self._is_bounded(term, read):
+            if term in read.terms or self._is_bounded(term, read):
                 covered[term] = share
-            elif term in in_headings:
+            elif term in headings.terms:
                 covered[term] = share * _BY_HEADING
-            elif term in in_passage:
+            elif term in passage.terms:
                 covered[term] = share * _BY_PASSAGE
         relevance = sum(covered.values())
         if not self._has_form(sentence):
             relevance *= _BESIDE_THE_POINT
-        if self._is_of_another_period(in_sentence):
+        if self._is_of_another_period(read):
             relevance *= _BESIDE_THE_POINT
         return Judgement(covered, relevance)
 
     def _is_bounded(self, term: str, sentence: Text) -> bool:
-        asked = self._read.quantities.get(term)
+        asked = self._read.terms[term]
         return asked is not None and any(
-            stated.admits(asked) or asked.admits(stated) for stated in sentence.quantities.values()
+            stated.admits(asked) or asked.admits(stated) for stated in sentence.quantities
         )
 
     def _has_form(self, sentence: str) -> bool:
         shown = _SECTION_NUMBER.sub(" ", sentence)
         return all(shows.search(shown) for shows in self._shown)
 
-    def _is_of_another_period(self, sentence: frozenset[str]) -> bool:
-        for period in _PERIODS:
-            asked = set(filter(period.fullmatch, self._read.terms))
-            named = set(filter(period.fullmatch, sentence))
-            if asked and named and not asked & named:
+    def _is_of_another_period(self, sentence: Text) -> bool:
+        for period, asked in self._periods:
+            named = set(filter(period.fullmatch, sentence.terms))
+            if named and not asked & named:
                 return True
         return False
 
 
 def _shares(question: Text, passages: Sequence[Text]) -> dict[str, float]:
-    holding = Counter(term for passage in passages for term in set(passage.terms))
+    holding = Counter(term for passage in passages for term in passage.terms)
     seen = len(passages) + _UNSEEN
     weights = {}
     for term in question.terms:

@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+from threading import Lock
 
 from snowballstemmer import stemmer
 
@@ -120,43 +121,45 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text's terms, in order and as often as they occur, and the quantities among them."""
+    """A text's terms in the order in which they first occur, with the quantities that some are."""
 
-    terms: tuple[str, ...]
-    quantities: dict[str, Quantity]
+    terms: Mapping[str, Quantity | None]
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Those of its terms that are quantities."""
+        return tuple(filter(None, self.terms.values()))
 
     def is_name(self, term: str) -> bool:
         """Whether the term names something by its digits, and does not measure anything."""
-        quantity = self.quantities.get(term)
+        quantity = self.terms[term]
         return not quantity.unit if quantity else any(letter.isdigit() for letter in term)
 
 
 class Reader:
-    """Turns text into terms. Not for two threads at once: the stemmer keeps state."""
+    """Turns text into terms."""
 
     def __init__(self) -> None:
-        self._stem = lru_cache(maxsize=_STEMS)(stemmer("english").stemWord)
+        self._stemmer = stemmer("english")
+        self._stemming = Lock()  # The stemmer keeps state.
+        self._stem = lru_cache(maxsize=_STEMS)(self._stem_anew)
 
     def read(self, text: str) -> Text:
         """The text's terms."""
         folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
         for pattern, replacement in _PHRASES:
             folded = pattern.sub(replacement, folded)
-        quantities: dict[str, Quantity] = {}
-        terms = tuple(self._terms(folded, quantities))
-        return Text(terms, quantities)
+        return Text(dict(self._terms(folded)))
 
-    def _terms(self, folded: str, quantities: dict[str, Quantity]) -> Iterator[str]:
+    def _terms(self, folded: str) -> Iterator[tuple[str, Quantity | None]]:
         for match in _TOKEN.finditer(folded):
             if match["identifier"]:
-                yield match["identifier"]
+                yield match["identifier"], None
             elif match["number"]:
                 quantity = _quantity(match, folded)
-                term = f"#{_digits(match, quantity)}{quantity.unit}"
-                quantities[term] = quantity
-                yield term
+                yield f"#{_digits(match, quantity)}{quantity.unit}", quantity
             elif term := self._term(match["word"].removesuffix("'s")):
-                yield term
+                yield term, None
 
     def _term(self, word: str) -> str:
         if word in _MOVEMENTS:
@@ -165,8 +168,12 @@ class Reader:
             return "not"
         if len(word) == 1 or word in _FUNCTION_WORDS or word in _KINDS_OF_ANSWER:
             return ""
-        stem = str(self._stem(word))
+        stem = self._stem(word)
         return _MOVEMENTS.get(stem, stem)
+
+    def _stem_anew(self, word: str) -> str:
+        with self._stemming:
+            return str(self._stemmer.stemWord(word))
 
 
 def _digits(match: re.Match[str], quantity: Quantity) -> str:

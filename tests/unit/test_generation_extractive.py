@@ -2,11 +2,15 @@
 
 import asyncio
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import nupunkt
 import pytest
+from observed import eventually
 
+from services.chassis.errors import DeadlineExceeded
 from services.generation.drafter import (
     Compliance,
     Draft,
@@ -249,39 +253,87 @@ def test_any_passage_can_be_read(text):
     extract(UBO_QUESTION, passage("odd", text), *POLICY)
 
 
-async def test_drafting_leaves_the_event_loop_free():
-    released = threading.Event()
+class Slow:
+    """An extractor that works until it is released or told to stop."""
 
-    class Slow:
-        def extract(self, task):
-            released.wait(5)
-            return Draft(())
+    def __init__(self) -> None:
+        self.started, self.released, self.stopped = (threading.Event() for _ in range(3))
+        self.seen: list[str] = []
 
-    with ExtractiveDrafter(Slow()) as drafter:
-        call = asyncio.create_task(drafter.draft(Task("?", ())))
-        await asyncio.sleep(0)
-        assert not call.done()
-        released.set()
-        assert (await call).insufficient
+    def extract(self, task, proceed):
+        self.seen.append(task.question)
+        self.started.set()
+        try:
+            while not self.released.wait(0.001):
+                proceed()
+        except DeadlineExceeded:
+            self.stopped.set()
+            raise
+        return Draft(())
 
 
-async def test_a_call_that_is_cancelled_while_it_waits_is_never_run():
-    released, seen = threading.Event(), []
+@pytest.fixture
+def one_thread():
+    with ThreadPoolExecutor(1) as executor:
+        yield executor
 
-    class Slow:
-        def extract(self, task):
-            seen.append(task.question)
-            released.wait(5)
-            return Draft(())
 
-    with ExtractiveDrafter(Slow()) as drafter:
-        first = asyncio.create_task(drafter.draft(Task("first", ())))
-        second = asyncio.create_task(drafter.draft(Task("second", ())))
-        await asyncio.sleep(0)
-        second.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await second
-        released.set()
-        await first
-        await drafter.draft(Task("third", ()))
-    assert seen == ["first", "third"]
+async def test_drafting_leaves_the_event_loop_free(one_thread):
+    slow = Slow()
+    call = asyncio.create_task(ExtractiveDrafter(slow, one_thread).draft(Task("?", ())))
+    await eventually(slow.started.is_set)
+    assert not call.done()
+    slow.released.set()
+    assert (await call).insufficient
+
+
+async def test_a_call_that_is_cancelled_stops_its_work(one_thread):
+    slow = Slow()
+    call = asyncio.create_task(ExtractiveDrafter(slow, one_thread).draft(Task("?", ())))
+    await eventually(slow.started.is_set)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert await eventually(slow.stopped.is_set)
+
+
+async def test_a_call_that_is_cancelled_while_it_waits_is_never_run(one_thread):
+    slow = Slow()
+    drafter = ExtractiveDrafter(slow, one_thread)
+    first = asyncio.create_task(drafter.draft(Task("first", ())))
+    second = asyncio.create_task(drafter.draft(Task("second", ())))
+    await eventually(slow.started.is_set)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    slow.released.set()
+    await first
+    await drafter.draft(Task("third", ()))
+    assert slow.seen == ["first", "third"]
+
+
+def test_the_extractor_asks_at_each_sentence_whether_to_go_on():
+    asked = []
+    extractor().extract(Task(UBO_QUESTION, POLICY), lambda: asked.append(1))
+    assert len(asked) >= len(POLICY)
+
+
+def test_threads_do_not_disturb_each_other():
+    shared = extractor()
+    tasks = [Task(question, (*POLICY, *QUARTER)) for question in (UBO_QUESTION, REVENUE_QUESTION)]
+    alone = [extractor().extract(task) for task in tasks]
+    with ThreadPoolExecutor(4) as executor:
+        for _ in range(10):
+            assert list(executor.map(shared.extract, tasks)) == alone
+
+
+def test_the_time_a_draft_takes_grows_with_the_text_and_not_faster():
+    text = "The corporate entity must submit a proof of funds to the bank in {}.\n"
+
+    def seconds(count: int) -> float:
+        task = Task(UBO_QUESTION, (passage("p", "".join(map(text.format, range(count)))),))
+        started = time.process_time()
+        extractor().extract(task)
+        return time.process_time() - started
+
+    assert seconds(2000) < 20 * seconds(250)  # Eight times the text; 64 times if it were squared.

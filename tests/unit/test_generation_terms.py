@@ -71,8 +71,8 @@ def test_different_things_have_different_terms(one, other, read):
     ],
 )
 def test_a_bound_admits_what_lies_within_it_in_its_own_unit(bound, figure, admitted, read):
-    [stated] = read(bound).quantities.values()
-    [asked] = read(figure).quantities.values()
+    [stated] = read(bound).quantities
+    [asked] = read(figure).quantities
     assert stated.admits(asked) is admitted
 
 
