@@ -22,7 +22,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import nupunkt
 from verity.v1 import core_pb2 as core
 from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import grounding_service_pb2 as grounding
@@ -33,15 +32,15 @@ from verity.v1.grounding_service_pb2_grpc import GroundingServiceStub
 from cli import redis_server
 from services.chassis import cpu
 from services.chassis.client import channel
-from services.generation.extractive import ExtractiveDrafter, Extractor, Rules
+from services.generation import __main__ as generation_main
 from services.generation.messages import from_draft, to_task
 from services.orchestrator.memory import new_answer_id
 from services.orchestrator.redis_memory import Keeping, open_memory
+from services.retrieval import __main__ as retrieval_main
 from services.retrieval import messages as retrieval_messages
 from services.retrieval.batching import Batcher
 from services.retrieval.catalog import Catalog
 from services.retrieval.onnx import OnnxEmbedder
-from services.retrieval.qdrant_edge import open_edge_index
 from services.retrieval.search import Searcher
 from services.verification import messages as verification_messages
 from services.verification import scoring
@@ -162,17 +161,15 @@ async def _over_grpc(address: str) -> AsyncIterator[Ask]:
 async def _plain(data_dir: Path, redis_port: int) -> AsyncIterator[Ask]:
     threads = cpu.threads()
     async with AsyncExitStack() as stack:
-        index = await stack.enter_async_context(
-            open_edge_index(
-                data_dir / "index", model=OnnxEmbedder.model, dimensions=OnnxEmbedder.dimensions
-            )
-        )
+        stored = retrieval_main.Settings(data_dir=data_dir)
+        index = await stack.enter_async_context(retrieval_main.open_index(stored))
         await index.prepare()
         embedder = OnnxEmbedder(threads=threads)
         batcher = await stack.enter_async_context(Batcher(embedder).running())
-        searcher = Searcher(Catalog(index), batcher, dense_weight=0.65)
-        extractor = Extractor(nupunkt.load("default"), Rules())
-        drafter = stack.enter_context(ExtractiveDrafter(extractor))
+        searcher = Searcher(Catalog(index), batcher, dense_weight=stored.dense_weight)
+        drafter = await stack.enter_async_context(
+            generation_main.open_drafter(generation_main.Settings())
+        )
         executor = stack.enter_context(ThreadPoolExecutor(threads))
         verifier = Verifier(executor, MIN_COVERAGE)
         remembered = await stack.enter_async_context(
