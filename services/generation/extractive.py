@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 from nupunkt import PunktSentenceTokenizer
 
-from services.chassis.cpu import in_thread
 from services.chassis.errors import DeadlineExceeded
 from services.generation.drafter import Citation, Compliance, Draft, Passage, Statement, Task
 from services.generation.relevance import Judgement, Question
@@ -183,8 +182,11 @@ class ExtractiveDrafter:
             if abandoned.is_set():
                 raise DeadlineExceeded("Nobody waits for this draft any more.")
 
+        loop = asyncio.get_running_loop()
         try:
-            return await in_thread(self._executor, self._extractor.extract, task, proceed)
+            return await loop.run_in_executor(
+                self._executor, self._extractor.extract, task, proceed
+            )
         except asyncio.CancelledError:
             abandoned.set()
             raise
