@@ -33,7 +33,7 @@ SERVER_FAULTS = frozenset(
 )
 
 RETRY_AFTER_SECONDS = 1.0
-CANCELLATION_SECONDS = 0.02
+CANCELLATION_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
