@@ -19,14 +19,16 @@ class Comparator(StrEnum):
     AT_MOST = "at most"
 
 
-_BEFORE = {
+BEFORE = {
     Comparator.AT_MOST: r"""
-        (?:not|no|never|n't) (?:be )?(?:more|greater|higher|later|longer|over|above) ?(?:than)?
+        (?:not|no|never|n't) (?:be )?(?:more|greater|higher|later|longer) than
+        (?:not|never|n't) (?:be )?(?:over|above)
         (?:not|never|cannot) exceed(?:ing|s)? | at most | up to | (?:a )?maximum(?: of)? | within
         ≤ | <=
     """,
     Comparator.AT_LEAST: r"""
-        (?:not|no|n't) (?:be )?(?:less|fewer|lower|smaller|earlier|below|under) ?(?:than)?
+        (?:not|no|never|n't) (?:be )?(?:less|fewer|lower|smaller|earlier) than
+        (?:not|never|n't) (?:be )?(?:below|under)
         at least | (?:a )?minimum(?: of)? | equal to or (?:more|greater|higher) than | ≥ | >=
     """,
     Comparator.MORE_THAN: r"""
@@ -42,7 +44,7 @@ _BEFORE = {
     """,
 }
 _BOUND_BEFORE = re.compile(
-    rf"(?<!\w)(?:{'|'.join(f'(?P<{c.name}>{any_of(words)})' for c, words in _BEFORE.items())})"
+    rf"(?<!\w)(?:{'|'.join(f'(?P<{c.name}>{any_of(words)})' for c, words in BEFORE.items())})"
     r"\s*(?:the |a |an |its )?(?:threshold of |limit of )?\Z",
     re.IGNORECASE,
 )
@@ -56,13 +58,13 @@ _THRESHOLD_AFTER = re.compile(
     r"[\s-](?:\w+ ){0,2}(?:threshold|limit|cap|ceiling|floor|minimum|maximum|mark|level)\b",
     re.IGNORECASE,
 )
-_UP = any_of(
+UP = any_of(
     r"""
     up | rose | rise[sn]? | rising | increas\w* | grew | grow(?:s|n|th|ing)? | gain\w* | higher
     climb\w* | surg\w* | jump\w* | improv\w*
     """
 )
-_DOWN = any_of(
+DOWN = any_of(
     r"""
     down | fell | fall(?:s|en|ing)? | decreas\w* | declin\w* | drop\w* | lower | los[st]\w*
     shr[aiu]nk\w* | reduc\w* | slid | contract(?:ed|ion)
@@ -70,10 +72,10 @@ _DOWN = any_of(
 )
 _LINK = any_of("by | of | to | in | about | nearly | almost | a | an | the | over | more | than")
 _DIRECTION_BEFORE = re.compile(
-    rf"\b(?:(?P<up>{_UP})|(?P<down>{_DOWN}))(?: {_LINK}){{0,3}} ?\Z", re.IGNORECASE
+    rf"\b(?:(?P<up>{UP})|(?P<down>{DOWN}))(?: {_LINK}){{0,3}} ?\Z", re.IGNORECASE
 )
 _DIRECTION_AFTER = re.compile(
-    rf"[\s-](?:\w+[\s-])?(?:(?P<up>{_UP})|(?P<down>{_DOWN}))\b", re.IGNORECASE
+    rf"[\s-](?:\w+[\s-])?(?:(?P<up>{UP})|(?P<down>{DOWN}))\b", re.IGNORECASE
 )
 
 

@@ -21,7 +21,8 @@ _BREAK = re.compile(
 # These hold a "not" or "no" that negates nothing of the clause.
 _NO_NEGATION = compiled(
     r"""
-    (?:not|no) (?:only|just|merely|later|more|less|fewer|greater|lower|earlier|longer)
+    not (?:only|just|merely)
+    (?:not|no) (?:later|more|less|fewer|greater|higher|lower|earlier|longer) than
     not exceed\w* | no\.\s?\d+ | nor | whether or not
     """
 )
@@ -46,7 +47,7 @@ class Modality(StrEnum):
 
 
 # In this order: what one cue has taken is no longer there for the next.
-_CUES = {
+CUES = {
     Modality.EXEMPTION: compiled(
         r"""
         (?:not|n['’]t|never) (?:be )?(?:required|obliged|obligated|necessary|mandatory)
@@ -94,7 +95,7 @@ class Clause:
     @cached_property
     def modalities(self) -> frozenset[Modality]:
         text, found = self.text, set()
-        for modality, cue in _CUES.items():
+        for modality, cue in CUES.items():
             if cue.search(text):
                 found.add(modality)
                 text = cue.sub(" ", text)

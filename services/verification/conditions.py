@@ -1,7 +1,9 @@
 """Whether a statement drops an exception or a condition of the sentence it cites."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from services.verification.evidence import Code, Reason, Span
 from services.verification.phrases import any_of, compiled
@@ -27,35 +29,47 @@ _CONTINUES = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"[,;:.](?:\s|$)")
-# The share of a condition's content words with which a statement still says it.
+# The share of a condition's own content words with which a statement still says it.
 KEPT = 0.5
 
 
 def omitted(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     """The conditions of the cited sentences, and of one that goes on with them, that are left out."""
     said = content_stems(statement)
-    seen: set[tuple[str, Span]] = set()
-    for one in cited:
-        text, passage_id = one.source.text, one.source.passage.id
-        for condition in _conditions(one):
-            words = text[condition.start : condition.end]
-            stems = content_stems(words)
-            if (passage_id, condition) in seen or len(stems & said) >= KEPT * len(stems):
-                continue
-            seen.add((passage_id, condition))
-            yield Reason(
-                Code.OMITTED_CONDITION,
-                f'The source adds: "{" ".join(words[:200].split())}".',
-                passage_id=passage_id,
-                passage_span=condition,
-            )
+    has_marker = _MARKER.search(statement) is not None
+    found = {
+        (one.source.passage.id, condition.in_source(span)): _own_stems(condition, span)
+        for one in cited
+        for condition, span in _conditions(one)
+    }
+    texts = {one.source.passage.id: one.source.text for one in cited}
+    for (passage_id, place), own in found.items():
+        if len(own & said) >= KEPT * len(own) if own else has_marker:
+            continue
+        words = " ".join(texts[passage_id][place.start : place.end][:200].split())
+        yield Reason(
+            Code.OMITTED_CONDITION,
+            f'The source adds: "{words}".',
+            passage_id=passage_id,
+            passage_span=place,
+        )
 
 
-def _conditions(cited: Cited) -> Iterator[Span]:
-    text, sentence = cited.source.text, cited.sentence
-    for marker in _MARKER.finditer(text, sentence.start, sentence.end):
-        end = _END.search(text, marker.end(), sentence.end)
-        yield Span(marker.start(), end.start() if end else sentence.end)
-    following = next((s for s in cited.source.sentences if s.start >= sentence.end), None)
-    if following and _CONTINUES.match(text, following.start, following.end):
-        yield following
+def _conditions(cited: Cited) -> Iterator[tuple[Cited, Span]]:
+    """Each condition as a part of the sentences it stands in."""
+    around = cited.around
+    for marker in _MARKER.finditer(around.text):
+        end = _END.search(around.text, marker.end())
+        yield around, Span(marker.start(), end.start() if end else len(around.text))
+    sentences = cited.source.sentences
+    position = bisect_left(sentences, around.span.end, key=lambda s: s.start)
+    for following in map(partial(Cited, cited.source), sentences[position : position + 1]):
+        if _CONTINUES.match(following.text):
+            yield following, Span(0, len(following.text))
+
+
+def _own_stems(condition: Cited, span: Span) -> frozenset[str]:
+    """The content words that only the condition has, and not the rest of its sentence."""
+    text = condition.text
+    rest = f"{text[: span.start]} {text[span.end :]}"
+    return content_stems(text[span.start : span.end]) - content_stems(rest)

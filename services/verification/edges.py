@@ -7,7 +7,7 @@ import unicodedata
 
 from services.verification import quantities
 from services.verification.evidence import Span
-from services.verification.folding import is_unspaced
+from services.verification.folding import is_unspaced, unwrapped
 
 # Inside a word or between the parts of one.
 _HYPHENS = "-‐‑"
@@ -59,6 +59,6 @@ def _is_inner(char: str) -> bool:
 
 
 def _cuts_number(text: str, edge: int) -> bool:
-    start = max(0, edge - _REACH)
-    near = text[start : edge + _REACH]
-    return any(q.span.start < edge - start < q.span.end for q in quantities.find(near))
+    before = unwrapped(text[max(0, edge - _REACH) : edge]).text
+    near = before + unwrapped(text[edge : edge + _REACH]).text
+    return any(q.span.start < len(before) < q.span.end for q in quantities.find(near))

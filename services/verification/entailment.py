@@ -29,7 +29,7 @@ def is_verbatim(statement: str, cited: Sequence[Cited]) -> bool:
     """Whether the statement itself stands in a sentence it cites, not cut from what governs it."""
     bare = statement.strip().rstrip(".!;").strip()
     for one in cited:
-        found, around = locate(one.source, bare), one.sentence
+        found, around = locate(one.source, bare), one.around.span
         if found and not found.is_cut:
             if around.start <= found.span.start and found.span.end <= around.end:
                 return True

@@ -42,7 +42,7 @@ def disagreements(said: Facts, evidence: Sequence[Evidence]) -> Iterator[Reason]
             problems = [_differs(said, ours, e, theirs) for e, theirs in same]
             if all(problems):
                 yield next(problem for problem in problems if problem)
-        elif not any(_is_instance(theirs, ours) for _, theirs in there):
+        elif not any(is_instance(theirs, ours) for _, theirs in there):
             yield _unmatched(said, ours, there)
     for ours in said.quantities[MAX_QUANTITIES:]:
         yield absent(Code.NUMBER_MISMATCH, said, ours.span, "One sentence has too many numbers.")
@@ -79,7 +79,7 @@ def _bounds_agree(ours: Quantity, theirs: Quantity) -> bool:
     return ours.comparator is Comparator.EXACTLY and ours.is_threshold
 
 
-def _is_instance(theirs: Quantity, ours: Quantity) -> bool:
+def is_instance(theirs: Quantity, ours: Quantity) -> bool:
     """Whether the source's exact figure lies within the statement's bound, as 30% is "over 25%"."""
     return (
         theirs.unit == ours.unit

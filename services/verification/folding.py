@@ -10,8 +10,10 @@ import re
 import unicodedata
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from types import MappingProxyType
 
 _ZERO_WIDTH = "\u061c\u200b-\u200f\u202a-\u202c\u2060-\u2064\u2066-\u2069\ufeff"
 _HYPHENS = "\\-\u2010\u2011\ufe63\uff0d"
@@ -66,6 +68,10 @@ class Hyphen(IntEnum):
         return self is other or Hyphen.LINE_END in (self, other)
 
 
+# A line end most often splits a word; what is read there is the whole word.
+_AS_READ = MappingProxyType({Hyphen.INLINE: "-", Hyphen.SPACED: "- ", Hyphen.LINE_END: ""})
+
+
 @dataclass(frozen=True, slots=True)
 class Folded:
     """A text without its presentation.
@@ -99,14 +105,31 @@ class Folded:
             return self._sources[run] + position - self._runs[run]
         return self._sources[run + 1] if self._runs[run + 1] == position else None
 
+    def source_span(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch comes from; with the whole of a replaced character that it cuts."""
+        first, last = bisect_right(self._runs, start) - 1, bisect_right(self._runs, end - 1) - 1
+        begin = self._sources[first] + (start - self._runs[first]) * self._literal[first]
+        stop = self.source_end(end)
+        return begin, self._sources[last + 1] if stop is None else stop
+
     def hyphens_within(self, start: int, end: int) -> dict[int, Hyphen]:
         """The hyphens strictly between two positions, by their distance from the first."""
         first, last = bisect_right(self._hyphen_at, start), bisect_left(self._hyphen_at, end)
         return {at - start: self.hyphens[at] for at in self._hyphen_at[first:last]}
 
 
-def fold(source: str) -> Folded:
-    """Folds a text; takes linear time for any input."""
+def unwrapped(source: str) -> Folded:
+    """The text as it is read: presentation folded, but hyphens kept; takes linear time."""
+    return fold(source, as_read=_AS_READ)
+
+
+def fold(source: str, *, as_read: Mapping[Hyphen, str] = MappingProxyType({})) -> Folded:
+    """The text as it is compared; takes linear time for any input.
+
+    Args:
+        source: Any text.
+        as_read: What to write for a hyphen between two letters; by default nothing.
+    """
     pieces: list[str] = []
     runs, sources, literal = array("L"), array("L"), bytearray()
     hyphens: dict[int, Hyphen] = {}
@@ -131,6 +154,7 @@ def fold(source: str) -> Folded:
             replaced, hyphen, joins = _dash(source, start, end, found["after"])
             if hyphen:
                 hyphens[length] = hyphen
+                replaced = as_read.get(hyphen, "")
             if joins:
                 end += len(found["after"])
         else:

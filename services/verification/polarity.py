@@ -61,7 +61,7 @@ def _differs(ours: Clause, theirs: Clause, cited: Cited) -> list[Reason]:
         Reason,
         statement_span=ours.span,
         passage_id=cited.source.passage.id,
-        passage_span=theirs.span.shifted(cited.span.start),
+        passage_span=cited.in_source(theirs.span),
     )
     found = []
     if (ours.negations(theirs) - theirs.negations(ours)) % 2:

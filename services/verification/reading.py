@@ -73,18 +73,17 @@ def against(
         contradicts=True,
         statement_span=ours,
         passage_id=evidence.cited.source.passage.id,
-        passage_span=theirs.shifted(evidence.cited.span.start),
+        passage_span=evidence.cited.in_source(theirs),
     )
 
 
 def _context(cited: Cited) -> str:
     passage = cited.source.passage
-    around = cited.sentence
     labels = _LABEL.findall(cited.source.text[: cited.span.start])
     name = passage.source_name.rpartition(".")[0] or passage.source_name
     return "\n".join(
         (
-            cited.source.text[around.start : around.end],
+            cited.around.text,
             *passage.heading_path,
             *labels[-1:],
             f"section {passage.section_id}" if passage.section_id else "",

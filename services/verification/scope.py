@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from services.verification.evidence import Span
-from services.verification.folding import is_unspaced
+from services.verification.folding import is_unspaced, unwrapped
 from services.verification.phrases import any_of, compiled, whole
 from services.verification.sentences import is_list_item
 
@@ -107,9 +107,10 @@ def is_scope_cut(text: str, sentences: Sequence[Span], span: Span) -> bool:
     end = sentences[_sentence_at(sentences, span.end - 1)].end
     if changes_scope(_lead_in(text, sentences, first)):
         return True
-    before = text[max(start, span.start - _REACH) : span.start]
-    after = text[span.end : min(end, span.end + _REACH)]
-    return _is_governed(before, text[span.start : span.start + 40]) or _is_turned(after)
+    before = unwrapped(text[max(start, span.start - _REACH) : span.start]).text
+    begins = unwrapped(text[span.start : span.start + 40]).text
+    after = unwrapped(text[span.end : min(end, span.end + _REACH)]).text
+    return _is_governed(before, begins) or _is_turned(after)
 
 
 def _sentence_at(sentences: Sequence[Span], position: int) -> int:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from services.verification import sentences
 from services.verification.evidence import Passage, Span
-from services.verification.folding import Folded, fold
+from services.verification.folding import Folded, fold, unwrapped
 
 
 class Source:
@@ -27,18 +27,27 @@ class Source:
         return sentences.spans(self.text, self.passage.heading_path)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cited:
     """A stretch of a source that a statement rests on."""
 
     source: Source
     span: Span
 
-    @property
-    def text(self) -> str:
-        return self.source.text[self.span.start : self.span.end]
+    @cached_property
+    def reading(self) -> Folded:
+        return unwrapped(self.source.text[self.span.start : self.span.end])
 
     @property
-    def sentence(self) -> Span:
-        """The sentences it lies in, as one span."""
-        return sentences.around(self.source.sentences, self.span)
+    def text(self) -> str:
+        """The words as they are read: without line breaks, split words and the like."""
+        return self.reading.text
+
+    def in_source(self, span: Span) -> Span:
+        """Where a part of the text stands in the source."""
+        return Span(*self.reading.source_span(span.start, span.end)).shifted(self.span.start)
+
+    @cached_property
+    def around(self) -> "Cited":
+        """The sentences it lies in, whole."""
+        return Cited(self.source, sentences.around(self.source.sentences, self.span))

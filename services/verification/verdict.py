@@ -7,7 +7,7 @@ with them. One bad citation beside a good one fails it: a reader would take both
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from services.verification import conditions, entailment, facts, polarity
+from services.verification import conditions, entailment, facts, polarity, wording
 from services.verification.evidence import (
     Citation,
     Code,
@@ -15,9 +15,11 @@ from services.verification.evidence import (
     Finding,
     Passage,
     Reason,
+    Span,
     Statement,
     Verdict,
 )
+from services.verification.folding import unwrapped
 from services.verification.markers import without_markers
 from services.verification.quotes import closest, is_too_short, locate
 from services.verification.source import Cited, Source
@@ -57,11 +59,23 @@ def judge(
     text: str, cited: Sequence[Cited], min_coverage: float = entailment.MIN_COVERAGE
 ) -> list[Reason]:
     """What is wrong with a text, given the words it rests on."""
+    reading = unwrapped(text)
+    return [
+        replace(reason, statement_span=Span(*reading.source_span(span.start, span.end)))
+        if (span := reason.statement_span)
+        else reason
+        for reason in _judge(reading.text, cited, min_coverage)
+    ]
+
+
+def _judge(text: str, cited: Sequence[Cited], min_coverage: float) -> list[Reason]:
     reasons = list(conditions.omitted(text, cited))
     if entailment.is_verbatim(text, cited):
         return reasons
     reasons += facts.disagreements(text, cited)
     reasons += polarity.disagreements(text, cited)
+    if not any(reason.contradicts for reason in reasons):
+        reasons += wording.disagreements(text, cited)
     carried = entailment.coverage(text, cited)
     if carried < min_coverage:
         message = f"The cited words carry {carried:.0%} of the statement's content words."
@@ -102,7 +116,7 @@ def check_citation(
     if found is None:
         return _not_there(draft, source, [other for other in given if other is not source])
     if found.is_cut:
-        whole = Cited(source, found.span).sentence
+        whole = Cited(source, found.span).around.span
         return Reason(
             Code.SCOPE_CUT,
             "A negation, exception or condition just outside the quote governs it;"

@@ -1,0 +1,204 @@
+"""Whether a statement that all but repeats a cited sentence changed a word that decides its meaning.
+
+The other checks compare what two texts say, and must let honest paraphrases pass. Where a statement
+takes over a sentence nearly word for word there is no paraphrase to allow for: a deciding word that
+was exchanged for another of its kind, or a negation put in or taken out, is a change of meaning.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rapidfuzz.distance import Indel
+
+from services.verification.bounds import BEFORE, DOWN, UP
+from services.verification.clauses import CUES, unprefixed
+from services.verification.dates import Date
+from services.verification.evidence import Code, Reason, Span
+from services.verification.figures import is_instance
+from services.verification.phrases import compiled, whole
+from services.verification.quantities import Quantity
+from services.verification.reading import read
+from services.verification.scope import NEGATION
+from services.verification.source import Cited
+from services.verification.words import words
+
+# A statement repeats a sentence when it shares this much of its own words with it, in their order.
+NEARLY_ALL = 0.75
+# A longer stretch that is left out is a part not taken over, not a word taken out.
+MAX_TAKEN_OUT = 3
+# Longer texts are no sentences; the other checks have them.
+MAX_TOKENS = 400
+
+# What decides, in the order in which a word is taken by one of them. Words of one name mean the same.
+_DECIDING = (
+    *((Code.COMPARATOR_MISMATCH, c.name, compiled(phrases)) for c, phrases in BEFORE.items()),
+    *((Code.MODALITY_MISMATCH, modality.name, cue) for modality, cue in CUES.items()),
+    (Code.NEGATION_MISMATCH, "NEGATION", NEGATION),
+    (Code.DATE_MISMATCH, "BEFORE", compiled("before | prior to")),
+    (Code.DATE_MISMATCH, "AFTER", compiled("after | following")),
+    (Code.NUMBER_MISMATCH, "UP", re.compile(whole(UP), re.IGNORECASE)),
+    (Code.NUMBER_MISMATCH, "DOWN", re.compile(whole(DOWN), re.IGNORECASE)),
+    *(
+        (Code.UNIT_MISMATCH, unit, compiled(f"{unit}s?"))
+        for unit in (
+            *("second", "minute", "hour", "day", "week", "month", "quarter", "year"),
+            *("hundred", "thousand", "million", "billion", "trillion"),
+        )
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A word by what it is compared as.
+
+    Attributes:
+        key: The same for words that mean the same.
+        span: Where it stands.
+        code: For a deciding word, what exchanging it is.
+        bare: The stem without a negative prefix, if it has one.
+        fact: For a figure or a date, that.
+    """
+
+    key: str
+    span: Span
+    code: Code | None = None
+    bare: str = ""
+    fact: Quantity | Date | None = None
+
+    def carries(self, other: "_Token") -> bool:
+        """Whether the other may stand for it: the same, or a bound or a year in which it lies."""
+        match self.fact, other.fact:
+            case Quantity() as mine, Quantity() as its:
+                return self.key == other.key or is_instance(mine, its)
+            case Date() as mine, Date() as its:
+                return mine.carries(its)
+            case _:
+                return self.key == other.key
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """Words of the statement and words of the source between two that they share."""
+
+    ours: Sequence[_Token]
+    theirs: Sequence[_Token]
+
+    def exchanges(self) -> Iterator[tuple[_Token, _Token]]:
+        """Each deciding word of ours that stands where the source has another of its kind."""
+        for code in {token.code for token in self.ours} - {None}:
+            mine = [token for token in self.ours if token.code is code]
+            other = [token for token in self.theirs if token.code is code]
+            if len(mine) == len(other):
+                pairs = [(token, [there]) for token, there in zip(mine, other, strict=True)]
+            else:
+                pairs = [(token, other) for token in mine]
+            for token, there in pairs:
+                if there and not any(one.carries(token) for one in there):
+                    yield token, there[0]
+
+    def negations(self) -> int:
+        """How many more the statement has here than the source."""
+        if len(self.theirs) > len(self.ours) + MAX_TAKEN_OUT:
+            return 0  # A part of the source that was not taken over.
+        return _negations(self.ours, self.theirs) - _negations(self.theirs, self.ours)
+
+
+def _negations(side: Sequence[_Token], other: Sequence[_Token]) -> int:
+    """The negations of one side, counting "unpaid" where the other has "paid"."""
+    keys = {token.key for token in other}
+    return sum(t.code is Code.NEGATION_MISMATCH or t.bare in keys for t in side)
+
+
+def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
+    """The deciding words that differ from the cited words that the statement all but repeats."""
+    ours = _tokens(statement)
+    if not 0 < len(ours) <= MAX_TOKENS:
+        return
+    for one in cited:
+        theirs = _tokens(one.text)
+        if len(theirs) <= MAX_TOKENS:
+            yield from _changed(ours, theirs, one)
+
+
+def _changed(ours: Sequence[_Token], theirs: Sequence[_Token], cited: Cited) -> Iterator[Reason]:
+    shared = _shared(ours, theirs)
+    content = sum(token.code is None for token in ours)
+    if not shared or len(shared) < NEARLY_ALL * content:
+        return
+    gaps = list(_gaps(ours, theirs, shared))
+    for code, ours_span, theirs_span in (
+        (mine.code, mine.span, other.span) for gap in gaps for mine, other in gap.exchanges()
+    ):
+        yield Reason(
+            code or Code.NO_ENTAILMENT,
+            "The statement exchanges a word of the source for another.",
+            contradicts=True,
+            statement_span=ours_span,
+            passage_id=cited.source.passage.id,
+            passage_span=cited.in_source(theirs_span),
+        )
+    if sum(gap.negations() for gap in gaps):
+        message = "A negation was put into the words of the source, or taken out of them."
+        yield Reason(
+            Code.NEGATION_MISMATCH, message, contradicts=True, passage_id=cited.source.passage.id
+        )
+
+
+def _shared(ours: Sequence[_Token], theirs: Sequence[_Token]) -> list[tuple[int, int]]:
+    """The positions, on both sides, of the content words that both have in the same order."""
+    mine, other = (
+        [at for at, token in enumerate(side) if token.code is None] for side in (ours, theirs)
+    )
+    edits = Indel.opcodes([ours[at].key for at in mine], [theirs[at].key for at in other])
+    return [
+        (mine[edit.src_start + step], other[edit.dest_start + step])
+        for edit in edits
+        if edit.tag == "equal"
+        for step in range(edit.src_end - edit.src_start)
+    ]
+
+
+def _gaps(
+    ours: Sequence[_Token], theirs: Sequence[_Token], shared: Sequence[tuple[int, int]]
+) -> Iterator[_Gap]:
+    """What stands before, between and behind the shared words."""
+    edges = [(-1, -1), *shared, (len(ours), len(theirs))]
+    for (one, their_one), (following, their_following) in pairwise(edges):
+        yield _Gap(ours[one + 1 : following], theirs[their_one + 1 : their_following])
+
+
+def _tokens(text: str) -> list[_Token]:
+    """The content words, facts and deciding words of a text, in order."""
+    facts = read(text)
+    tokens = [
+        _Token(f"{q.value.normalize()} {q.unit}", q.span, Code.NUMBER_MISMATCH, fact=q)
+        for q in facts.quantities
+    ]
+    tokens += [
+        _Token(str(date.parts), date.span, Code.DATE_MISMATCH, fact=date) for date in facts.dates
+    ]
+    tokens += [
+        _Token(f"{reference.kind} {reference.number}", reference.span, Code.NUMBER_MISMATCH)
+        for reference in facts.references
+    ]
+    left = _blanked(text, [token.span for token in tokens])
+    for code, name, pattern in _DECIDING:
+        found = [Span(match.start(), match.end()) for match in pattern.finditer(left)]
+        tokens += [_Token(name, span, code) for span in found]
+        left = _blanked(left, found)
+    tokens += [
+        _Token(word.stem, word.span, bare=unprefixed(word))
+        for word in words(left)
+        if word.is_content
+    ]
+    return sorted(tokens, key=lambda token: token.span)
+
+
+def _blanked(text: str, spans: Sequence[Span]) -> str:
+    """The text with blanks at the spans."""
+    for span in spans:
+        text = text[: span.start] + " " * (span.end - span.start) + text[span.end :]
+    return text
