@@ -88,7 +88,7 @@ def comparator(text: str, start: int, end: int) -> Comparator:
 
 
 def is_threshold(text: str, end: int) -> bool:
-    """Whether the number that ends there names a threshold, and so may stand for the bound itself."""
+    """Whether the number that ends there names a threshold: it may stand for the bound itself."""
     return _THRESHOLD_AFTER.match(text, end, end + _REACH) is not None
 
 

@@ -34,7 +34,7 @@ KEPT = 0.5
 
 
 def omitted(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
-    """The conditions of the cited sentences, and of one that goes on with them, that are left out."""
+    """The conditions of the cited sentences, or of one that goes on with them, that are dropped."""
     said = content_stems(statement)
     has_marker = _MARKER.search(statement) is not None
     found = {

@@ -30,7 +30,6 @@ def is_verbatim(statement: str, cited: Sequence[Cited]) -> bool:
     bare = statement.strip().rstrip(".!;").strip()
     for one in cited:
         found, around = locate(one.source, bare), one.around.span
-        if found and not found.is_cut:
-            if around.start <= found.span.start and found.span.end <= around.end:
-                return True
+        if found and not found.is_cut and around.contains(found.span):
+            return True
     return False

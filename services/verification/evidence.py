@@ -1,4 +1,4 @@
-"""What is verified, against what, and what came of it: the nouns of verification, free of any wire format."""
+"""What is verified, against what, and what came of it: the nouns of verification."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +14,9 @@ class Span:
 
     def shifted(self, by: int) -> "Span":
         return Span(self.start + by, self.end + by)
+
+    def contains(self, other: "Span") -> bool:
+        return self.start <= other.start and other.end <= self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ class Citation:
 
 
 class Verdict(StrEnum):
-    """What the checks found about one statement; UNSPECIFIED only where nothing was to be checked."""
+    """What the checks found about one statement; UNSPECIFIED where there was nothing to check."""
 
     UNSPECIFIED = "UNSPECIFIED"
     SUPPORTED = "SUPPORTED"
@@ -170,7 +173,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A statement with its verdict. `error` is for the log of whoever asked, never for the caller."""
+    """A statement with its verdict. `error` is for the log of the process, never for the caller."""
 
     text: str
     verdict: Verdict

@@ -1,8 +1,8 @@
 """Whether the numbers, dates, references and names of a statement are those of the words it cites.
 
-A figure must stand in the cited words themselves. What says where or when they apply (a date, a period,
-a section number, a name) may also stand in the sentence around them, the headings above them or the
-source's name, because a table cell or a clause does not repeat them.
+A figure must stand in the cited words themselves. What says where or when they apply (a date, a
+period, a section number, a name) may also stand in the sentence around them, the headings above
+them or the source's name, because a table cell or a clause does not repeat them.
 """
 
 import re
@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from services.verification import figures, names
 from services.verification.dates import dates, references
 from services.verification.evidence import Code, Reason, Span
-from services.verification.source import Cited
 from services.verification.reading import (
     Evidence,
     Facts,
@@ -21,6 +20,7 @@ from services.verification.reading import (
     read,
     read_cited,
 )
+from services.verification.source import Cited
 
 _CODE_TOKEN = re.compile(r"[\w.,/:-]*\d[\w.,/:-]*")
 

@@ -31,7 +31,7 @@ _REACH = 400
 
 
 def disagreements(said: Facts, evidence: Sequence[Evidence]) -> Iterator[Reason]:
-    """The quantities of the statement that the cited words do not carry, each with what they have."""
+    """The quantities of the statement that the cited words do not carry, with what they have."""
     there = [(e, q) for e in evidence for q in e.facts.quantities]
     by_value: dict[tuple[Decimal, str], list[tuple[Evidence, Quantity]]] = defaultdict(list)
     for e, q in there:

@@ -1,10 +1,12 @@
-"""Takes presentation, and nothing else, out of a text, and remembers where each character came from.
+"""Takes presentation, and nothing else, out of a text, and remembers where each character stood.
 
-Folded: line breaks and other white space, hyphens at line ends (as a split word and as a real hyphen),
-soft hyphens, ligatures and presentation forms, typographic quotes and apostrophes, dash forms where they
-are no minus, zero-width characters, width forms, canonical composition, and letter case. Not folded:
-everything else; see trust rule 2.
+Folded: line breaks and other white space, hyphens at line ends (as a split word and as a real
+hyphen), soft hyphens, ligatures and presentation forms, typographic quotes and apostrophes, dash
+forms where they are no minus, zero-width characters, width forms, canonical composition, and letter
+case. Not folded: everything else; see trust rule 2.
 """
+
+# ruff: noqa: RUF001 - look-alikes are what is told apart here
 
 import re
 import unicodedata
@@ -216,7 +218,7 @@ def _space(piece: str, before: str, after: str) -> str:
 
 
 def _dash(source: str, start: int, end: int, after: str) -> tuple[str, Hyphen, bool]:
-    """What stands for a run of dashes, which hyphen was taken out, and whether the space after it goes."""
+    """What stands for a run of dashes, which hyphen it is, and whether the space behind it goes."""
     dash = source[start:end]
     before = _visible_before(source, start)
     behind = source[end + len(after) : end + len(after) + 1]

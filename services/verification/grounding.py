@@ -1,6 +1,4 @@
-"""Checks any text against any facts: sentence by sentence, with the citations it should have had."""
-
-# ruff: noqa: RUF001 - typographic quotation marks are meant
+"""Checks any text against any facts, sentence by sentence, with the citations each should have."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -46,6 +44,16 @@ class Claim:
     support: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of the answer, without its markers too, and the facts that these name."""
+
+    span: Span
+    text: str
+    bare: str
+    named: Sequence[int | None]
+
+
 def check(
     answer: str,
     facts: Sequence[Passage],
@@ -69,9 +77,13 @@ def check(
     claims = []
     for span, end in zip(sentences, ends, strict=True):
         proceed()
-        text, bare = answer[span.start : span.end], blank[span.start : span.end]
-        named = list(naming.cited(answer[span.start : end]))
-        claims.append(_check(span, text, bare, named, index, min_coverage))
+        sentence = _Sentence(
+            span,
+            answer[span.start : span.end],
+            blank[span.start : span.end],
+            list(naming.cited(answer[span.start : end])),
+        )
+        claims.append(_check(sentence, index, min_coverage))
     return claims
 
 
@@ -82,29 +94,25 @@ def support(claims: Sequence[Claim]) -> float:
     return supported / len(checked) if checked else 1.0
 
 
-def _check(
-    span: Span,
-    text: str,
-    bare: str,
-    named: Sequence[int | None],
-    index: Index,
-    min_coverage: float,
-) -> Claim:
-    if not states_something(bare):
+def _check(sentence: _Sentence, index: Index, min_coverage: float) -> Claim:
+    span, text = sentence.span, sentence.text
+    if not states_something(sentence.bare):
         return Claim(span, Finding(text, Verdict.UNSPECIFIED), needs_check=False)
     try:
-        reasons, cited = _examine(bare, named, index, min_coverage)
+        reasons, cited = _examine(sentence, index, min_coverage)
+        support = index.support(sentence.bare)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong in a check, nothing passes
         return Claim(span, unchecked(text, error), needs_check=True)
     citations = tuple(Citation(one.source.passage, one.span, Match.EXACT) for one in cited)
     finding = Finding(text, conclude(reasons), tuple(reasons), citations)
-    return Claim(span, finding, needs_check=True, support=index.support(bare))
+    return Claim(span, finding, needs_check=True, support=support)
 
 
 def _examine(
-    bare: str, named: Sequence[int | None], index: Index, min_coverage: float
+    sentence: _Sentence, index: Index, min_coverage: float
 ) -> tuple[list[Reason], list[Cited]]:
     """What is wrong with a sentence, and the sentences of the facts it was held against."""
+    bare, named = sentence.bare, sentence.named
     if not index.sources:
         return [_NO_FACTS], []
     allowed = {n for n in named if n is not None} or set(range(len(index.sources)))

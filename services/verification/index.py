@@ -1,7 +1,7 @@
 """Which sentences of the given facts speak of the same things as a text."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Collection, Sequence
 
 from services.verification.source import Cited, Source
 from services.verification.words import content_stems, words
@@ -28,7 +28,7 @@ class Index:
             proceed()
             self._add(number, source)
 
-    def nearest(self, text: str, allowed: Set[int], limit: int) -> list[Cited]:
+    def nearest(self, text: str, allowed: Collection[int], limit: int) -> list[Cited]:
         """The sentences of the allowed sources that together carry most of a text, best first.
 
         Each one adds words that those before it did not have.

@@ -36,7 +36,7 @@ class Naming:
         self._by_id = {id_: index for index, id_ in reversed(named)}
 
     def cited(self, text: str) -> Iterator[int | None]:
-        """The facts that the markers of a text name, in order; None where one names none of them."""
+        """The facts that the markers of a text name, in order; None where one names no fact."""
         for found in _MARKER.finditer(text):
             for name in _names(found["refs"] or ""):
                 yield self._by_id.get(name, self._by_number(name))

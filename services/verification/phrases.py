@@ -7,7 +7,7 @@ _MARKS = "\u0900-\u0903\u093a-\u094f"
 
 
 def any_of(phrases: str) -> str:
-    """The pattern of a list: phrases stand one a line or with " | " between; each may be a pattern."""
+    """The pattern of a list: phrases with " | " or a line end between; each may be a pattern."""
     parts = (part.strip() for line in phrases.splitlines() for part in line.split(" | "))
     return "(?:" + "|".join(part for part in parts if part) + ")"
 

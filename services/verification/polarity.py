@@ -41,7 +41,7 @@ _OPPOSITES = [
 
 
 def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
-    """Where a clause of the statement says the opposite, or with another force, of its nearest one."""
+    """Where a clause of the statement says the opposite of its nearest, or with another force."""
     theirs = [(c, clause) for c in cited for clause in clauses(c.text)]
     by_stem: dict[str, list[int]] = defaultdict(list)
     for number, (_, clause) in enumerate(theirs):

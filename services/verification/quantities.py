@@ -11,8 +11,35 @@ from services.verification.bounds import Comparator, comparator, direction, is_t
 from services.verification.evidence import Span
 
 _CODES = frozenset(
-    "USD EUR GBP JPY CHF CAD AUD NZD HKD SGD CNY INR RUB KRW TRY ILS SEK NOK DKK PLN CZK HUF BRL MXN"
-    " ZAR AED SAR".split()
+    [
+        "USD",
+        "EUR",
+        "GBP",
+        "JPY",
+        "CHF",
+        "CAD",
+        "AUD",
+        "NZD",
+        "HKD",
+        "SGD",
+        "CNY",
+        "INR",
+        "RUB",
+        "KRW",
+        "TRY",
+        "ILS",
+        "SEK",
+        "NOK",
+        "DKK",
+        "PLN",
+        "CZK",
+        "HUF",
+        "BRL",
+        "MXN",
+        "ZAR",
+        "AED",
+        "SAR",
+    ]
 )
 _SYMBOLS = {
     symbol: code
@@ -211,7 +238,7 @@ def _read(text: str, start: int, end: int) -> Quantity | None:
 
 
 def _before(text: str, start: int) -> tuple[int, str, str, bool]:
-    """Where a number begins with its sign and currency, these two, and whether a parenthesis opens."""
+    """Where a number begins, its sign, its currency, and whether a parenthesis opens before it."""
     found = _BEFORE.search(text, max(0, start - 8), start)
     if found is None:
         return start, "", "", False

@@ -117,7 +117,7 @@ def _occurrences(text: str, part: str) -> Iterator[int]:
 
 
 def _unfold(source: Source, wanted: Folded, start: int) -> Span | None:
-    """The source's words for a match in its folded text; None where more than presentation differs."""
+    """The source's words for a match in folded text; None where more than presentation differs."""
     there, end = source.folded, start + len(wanted.key)
     first, last = there.source_start(start), there.source_end(end)
     if first is None or last is None or not same_case(there.text[start:end], wanted.text):

@@ -34,7 +34,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a cited stretch states, and what stands around it that says where and when it applies."""
+    """What a cited stretch states, and what around it says where and when that applies."""
 
     cited: Cited
     facts: Facts

@@ -46,7 +46,9 @@ _TURNING_HAN = re.compile("[不没未无無非勿别]|除非|如果|若|ない|�
 
 # These hold a "not" or "no" that turns nothing.
 _TURNS_NOTHING = compiled(
-    "not (?:only|just|merely) | (?:no|not) (?:later|more|less|fewer|earlier|longer) than | no\\.\\s?\\d"
+    r"""
+    not (?:only|just|merely) | (?:no|not) (?:later|more|less|fewer|earlier|longer) than | no\.\s?\d
+    """
 )
 _NEGATED_SUBJECT = re.compile(
     r"\W*(?:(?:section|article|clause)?\s*[\d.]+\s*[:.)]?\s*)?"
@@ -99,7 +101,7 @@ def changes_scope(text: str) -> bool:
 
 
 def is_scope_cut(text: str, sentences: Sequence[Span], span: Span) -> bool:
-    """Whether a quote leaves out the negation, exception or condition just outside that governs it."""
+    """Whether a negation, exception or condition just outside a quote governs it."""
     if not sentences:
         return False
     first = _sentence_at(sentences, span.start)

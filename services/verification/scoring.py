@@ -1,4 +1,4 @@
-"""The figures behind an answer: citation accuracy, source authority, coverage and grounding confidence."""
+"""The figures behind an answer: citation accuracy, source authority, coverage, confidence."""
 
 import math
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What the figures need to know of a verified statement: its cited documents with their authority."""
+    """What the figures need of a verified statement: its cited documents with their authority."""
 
     text: str
     verdict: Verdict
@@ -56,7 +56,8 @@ class Confidence:
 def score(statements: Sequence[Scored], total: int, verified: int, weights: Weights) -> Confidence:
     """The figures of an answer, from its last draft.
 
-    An answer without one supported statement has no grounding: its confidence is 0, whatever was located.
+    An answer without one supported statement has no grounding: its confidence is 0, whatever was
+    located.
     """
     if verified > total:
         raise InvalidInput(

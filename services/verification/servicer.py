@@ -19,7 +19,7 @@ class VerificationServicer(verification_service_pb2_grpc.VerificationServiceServ
         self._verifier = verifier
         self._weights = weights
 
-    async def Verify(self, request: pb.VerifyRequest, context: Context) -> pb.VerifyResponse:
+    async def Verify(self, request: pb.VerifyRequest, _context: Context) -> pb.VerifyResponse:
         findings = await self._verifier.verify(
             [messages.to_statement(statement) for statement in request.statements],
             [messages.to_passage(passage) for passage in request.passages],
@@ -28,13 +28,13 @@ class VerificationServicer(verification_service_pb2_grpc.VerificationServiceServ
         return messages.from_findings(findings, total, VERIFIER)
 
     async def CheckGrounding(
-        self, request: pb.CheckGroundingRequest, context: Context
+        self, request: pb.CheckGroundingRequest, _context: Context
     ) -> pb.CheckGroundingResponse:
         facts = [messages.to_fact(index, fact) for index, fact in enumerate(request.facts)]
         return messages.from_claims(await self._verifier.check(request.answer, facts), VERIFIER)
 
     async def ScoreConfidence(
-        self, request: pb.ScoreConfidenceRequest, context: Context
+        self, request: pb.ScoreConfidenceRequest, _context: Context
     ) -> pb.ScoreConfidenceResponse:
         confidence = scoring.score(
             [messages.to_scored(statement) for statement in request.statements],

@@ -1,4 +1,4 @@
-"""A text that may be cited, with what is computed from it once, and the stretches of it that are."""
+"""A text that may be cited, with what is computed from it once, and its cited stretches."""
 
 from dataclasses import dataclass
 from functools import cached_property

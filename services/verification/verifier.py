@@ -1,4 +1,4 @@
-"""Runs the checks off the event loop, stops them when nobody waits any more, and counts what they found."""
+"""Runs the checks off the event loop, stops those nobody waits for, and counts what they find."""
 
 import asyncio
 import threading

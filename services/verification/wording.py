@@ -1,4 +1,4 @@
-"""Whether a statement that all but repeats a cited sentence changed a word that decides its meaning.
+"""Whether a statement that all but repeats a cited sentence changed a word that decides.
 
 The other checks compare what two texts say, and must let honest paraphrases pass. Where a statement
 takes over a sentence nearly word for word there is no paraphrase to allow for: a deciding word that
@@ -31,7 +31,7 @@ MAX_TAKEN_OUT = 3
 # Longer texts are no sentences; the other checks have them.
 MAX_TOKENS = 400
 
-# What decides, in the order in which a word is taken by one of them. Words of one name mean the same.
+# What decides, in the order in which each takes its words. Words of one name mean the same.
 _DECIDING = (
     *((Code.COMPARATOR_MISMATCH, c.name, compiled(phrases)) for c, phrases in BEFORE.items()),
     *((Code.MODALITY_MISMATCH, modality.name, cue) for modality, cue in CUES.items()),

@@ -1,4 +1,6 @@
-"""The words of a text: where they stand, which carry content, and what they have in common with another's."""
+"""The words of a text: where they stand, which carry content, and by what they are compared."""
+
+# ruff: noqa: RUF001 - the typographic apostrophe is meant
 
 import re
 from dataclasses import dataclass
@@ -10,28 +12,32 @@ from services.verification.evidence import Span
 
 # Letters and digits with the marks that belong to them; Python's \w leaves out the vowel signs of
 # Hebrew, Arabic and the Indic scripts. Han and Kana stand one by one, as they are written.
-_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0951-\u0963\u0980-\u0dff"
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u0900-\u0903\u093a-\u094f\u0951-\u0963\u0980-\u0dff"
+)
 _UNSPACED = "\u3040-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff"
 _WORD = re.compile(
     rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[\w{_MARKS}])+(?:['’](?:(?![{_UNSPACED}])[\w{_MARKS}])+)*"
 )
 
-# Words that say how a sentence is built, not what it is about. Negation, modality and comparators are
-# here because facts.py compares them by rule; counting them as content would let them be outvoted.
-STOPWORDS = frozenset(
-    """
-    a about above across after against all also although am an and another any are as at be because been
-    before being below between both but by can cannot could did do does doing down during each either etc
-    even every few for from further had has have having he her here hers him his how however i if in into
-    is it its itself just least less let like may me might more most much must my neither no nor not now
-    of off on once only onto or other others our out over own per rather same shall she should since so
-    some such than that the their theirs them then there therefore these they this those though through
-    thus to too under unless until up upon us very via was we well were what when where whether which
-    while who whom whose why will with within without would you your yours
-    n't s t d ll re ve
-    million billion trillion thousand hundred percent cent percentage point points
-    """.split()  # noqa: SIM905 - a list of words reads best as words
-)
+# Words that say how a sentence is built, not what it is about. Negation, modality and comparators
+# are here because they are compared by rule; counted as content they could be outvoted.
+_STOPWORDS = """
+    a about above across after against all also although am an and another any are as at be
+    because been before being below between both but by can cannot could did do does doing
+    down during each either etc even every few for from further had has have having he her
+    here hers him his how however i if in into is it its itself just least less let like may
+    me might more most much must my neither no nor not now of off on once only onto or other
+    others our out over own per rather same shall she should since so some such than that
+    the their theirs them then there therefore these they this those though through thus to
+    too under unless until up upon us very via was we well were what when where whether
+    which while who whom whose why will with within without would you your yours n't s t d
+    ll re ve million billion trillion thousand hundred percent cent percentage point points
+"""
+STOPWORDS = frozenset(_STOPWORDS.split())
+# Longer runs of letters are no words of English.
+MAX_STEMMED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +72,5 @@ def stem(word: str) -> str:
     lowered = lowered.removesuffix("'s")
     if not lowered.isascii() or len(lowered) > MAX_STEMMED:
         return lowered
-    # A stemmer keeps the word it works on in itself: one for each call, since calls come from threads.
+    # A stemmer keeps the word it works on in itself: one a call, since calls come from threads.
     return str(snowballstemmer.stemmer("english").stemWord(lowered))
-
-
-MAX_STEMMED = 40

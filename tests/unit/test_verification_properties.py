@@ -16,11 +16,11 @@ from services.verification.quotes import closest, locate
 from services.verification.source import Source
 
 TEXT = (
-    "Any corporate entity with a beneficial owner holding more than 25% of its equity must submit a "
-    "notarized proof of funds within 30 days of the client's first application. Fees of $1,250.75 are "
-    "due on 12 March 2024, and interest of 3.5 percentage points accrues from the first non-working "
-    "day after it. The final office file — see Annex B – is kept for five years. Offices in the US "
-    "file difficult affidavits efficiently; “waived” fees stay waived."
+    "Any corporate entity with a beneficial owner holding more than 25% of its equity must submit"
+    " a notarized proof of funds within 30 days of the client's first application. Fees of"
+    " $1,250.75 are due on 12 March 2024, and interest of 3.5 percentage points accrues from the"
+    " first non-working day after it. The final office file — see Annex B – is kept for five years."
+    " Offices in the US file difficult affidavits efficiently; “waived” fees stay waived."
 )
 # What a quote may begin and end with: a word, or a number with all that belongs to it.
 ATOMS = [
@@ -159,7 +159,7 @@ def test_every_folded_character_comes_from_the_source_in_order(text):
     ids=ascii,
 )
 def test_hostile_text_takes_linear_time(hostile):
-    """Ten seconds would not do for a quadratic algorithm; the test's own share is a few hundred ms."""
+    """A quadratic algorithm would need minutes; this takes less than a second each."""
     text = hostile * (100_000 // len(hostile))
     source = Source(Passage("p", text))
     assert locate(source, "The fee is due") is None

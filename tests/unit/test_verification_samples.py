@@ -1,7 +1,5 @@
 """The sample documents: what they say is supported, and no small change of it is."""
 
-# ruff: noqa: RUF001 - a currency is exchanged
-
 import re
 from collections import Counter
 from collections.abc import Iterator
