@@ -175,10 +175,16 @@ async def _ingest(
     on_progress: Callable[[pb.IngestDocumentResponse.Progress], None],
 ) -> pb.IngestDocumentResponse.Result:
     broken: list[OSError] = []
+    accepted = asyncio.Event()
+
+    def heard(progress: pb.IngestDocumentResponse.Progress) -> None:
+        accepted.set()
+        on_progress(progress)
+
     try:
         with file.path.open("rb") as content:
-            replies = stub.IngestDocument(_requests(file, content, broken), timeout=seconds)
-            return await _result(replies, on_progress)
+            requests = _requests(file, content, accepted, broken)
+            return await _result(stub.IngestDocument(requests, timeout=seconds), heard)
     except OSError as error:
         raise _unreadable(error) from error
     except asyncio.CancelledError:
@@ -188,13 +194,14 @@ async def _ingest(
 
 
 async def _requests(
-    file: File, content: BinaryIO, broken: list[OSError]
+    file: File, content: BinaryIO, accepted: asyncio.Event, broken: list[OSError]
 ) -> AsyncIterator[pb.IngestDocumentRequest]:
-    """The metadata, then the bytes in pieces, read off the event loop."""
+    """The metadata and, once they are accepted, the bytes in pieces, read off the event loop."""
     metadata = pb.IngestMetadata(source_name=file.path.name)
     metadata.MergeFrom(file.metadata)
     metadata.size_bytes = os.fstat(content.fileno()).st_size
     yield pb.IngestDocumentRequest(metadata=metadata)
+    await accepted.wait()
     try:
         while chunk := await asyncio.to_thread(content.read, CHUNK):
             yield pb.IngestDocumentRequest(chunk=chunk)

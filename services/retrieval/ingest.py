@@ -127,6 +127,7 @@ class Ingestor:
         async with self._place():
             data = bytearray()
             digest = hashlib.sha256()
+            yield Progress(Stage.RECEIVING, 0)
             async for piece in chunks:
                 if len(data) + len(piece) > self._max_bytes:
                     raise _too_large(self._max_bytes)

@@ -28,6 +28,7 @@ class FakeRetrieval(RetrievalServiceServicer):
         async for request in requests:
             if request.WhichOneof("part") == "metadata":
                 metadata = request.metadata
+                yield Reply(progress={"stage": "STAGE_RECEIVING"})
             else:
                 self.chunks.append(len(request.chunk))
                 content += request.chunk

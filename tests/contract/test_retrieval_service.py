@@ -288,6 +288,7 @@ async def test_an_upload_that_breaks_off_leaves_nothing_and_frees_its_place(clie
         call = client.stub.IngestDocument()
         await call.write(pb.IngestDocumentRequest(metadata={"source_name": "a.md"}))
         await call.write(pb.IngestDocumentRequest(chunk=POLICY))
+        assert (await call.read()).progress.bytes_received == 0
         assert (await call.read()).progress.bytes_received == len(POLICY)
         call.cancel()
         assert await eventually(lambda: client.parts.ingestor._running == 0)

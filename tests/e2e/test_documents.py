@@ -70,11 +70,11 @@ def test_a_file_is_ingested_once_found_by_a_question_and_gone_when_it_is_deleted
     created = system.run("ingest", str(path))[1]["files"][0]
     again = system.run("ingest", str(path))[1]["files"][0]
     answer = system.run("ask", question)[1]
-    deleted = system.run("documents", "delete", created["document"]["id"])
+    deleted = system.run("documents", "delete", created["document"]["document_id"])
     silent = system.run("ask", question)[1]
 
     assert (created["outcome"], again["outcome"]) == ("CREATED", "UNCHANGED")
-    assert again["document"]["id"] == created["document"]["id"]
+    assert again["document"]["document_id"] == created["document"]["document_id"]
     assert "4,211 days" in answer["answer"]
     assert answer["statements"][0]["citations"][0]["section_id"] == "7.3"
     assert deleted[0] == 0

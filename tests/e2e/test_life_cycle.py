@@ -50,7 +50,7 @@ def generate(channel):
 def verify(channel):
     quote = core.DraftCitation(passage_id="p1", quote=TEXT[:500])
     statement = core.DraftStatement(text=TEXT[:500], citations=[quote])
-    request = verification.VerifyRequest(statements=[statement] * 20, passages=[PASSAGE])
+    request = verification.VerifyRequest(statements=[statement] * 5, passages=[PASSAGE])
     return verification_rpc.VerificationServiceStub(channel).Verify(request, timeout=60)
 
 
@@ -140,7 +140,8 @@ def answers(channel):
 
 
 def test_a_killed_process_is_started_again_and_knows_what_it_knew(tmp_path_factory, receiver):
-    with running(tmp_path_factory.mktemp("killed"), receiver, "--samples") as system:
+    with running(tmp_path_factory.mktemp("killed"), receiver) as system:
+        ingest_policy(system)
         before = system.run("documents", "list")[1]
         os.kill(system.view["services"]["retrieval"]["pid"], signal.SIGKILL)
 
@@ -151,7 +152,8 @@ def test_a_killed_process_is_started_again_and_knows_what_it_knew(tmp_path_facto
 
 
 def test_without_redis_answers_still_come_and_say_so(tmp_path_factory, receiver):
-    with running(tmp_path_factory.mktemp("redis"), receiver, "--samples") as system:
+    with running(tmp_path_factory.mktemp("redis"), receiver) as system:
+        ingest_policy(system)
         first = system.run("ask", QUESTION, "--conversation", "kept")[1]
         redis = psutil.Process(system.view["services"]["redis"]["pid"])
         redis.suspend()
@@ -166,6 +168,12 @@ def test_without_redis_answers_still_come_and_say_so(tmp_path_factory, receiver)
         assert refused["error"]["code"] == "UNAVAILABLE"
         wait_until(lambda: system.run("answers", "show", first["answer_id"])[0] == 0, seconds=60)
         assert system.run("answers", "show", first["answer_id"])[1] == first
+
+
+def ingest_policy(system):
+    path = system.data_dir / "policy.md"
+    path.write_text("# Ownership\n\nA UBO holding more than 25% equity must submit an affidavit.\n")
+    assert system.run("ingest", str(path))[0] == 0
 
 
 def test_stopping_the_system_leaves_no_process_behind(tmp_path_factory, receiver):

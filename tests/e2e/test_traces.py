@@ -11,7 +11,7 @@ from verity.v1 import retrieval_service_pb2 as retrieval_pb
 from verity.v1 import retrieval_service_pb2_grpc as retrieval_rpc
 
 CASES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "trace_edges.yaml").read_text())
-CLIENT, SERVER = 3, 2
+INTERNAL, SERVER, CLIENT = 1, 2, 3
 CANARY = "canary-7f3a"
 
 
@@ -20,11 +20,10 @@ def spans(system):
     """The spans of one question that an answer was given to."""
     _, answer = system.run("ask", f"What must a UBO holding more than 25% equity submit? {CANARY}")
     trace = answer["trace_id"]
+    ends = {(edge["callee"], edge["method"], SERVER) for edge in CASES["calls"]}
+    ends.add(("cli", "verity ask", INTERNAL))
     everything = system.receiver.wait_for(
-        lambda seen: (
-            {("cli", "verity ask"), ("verification", "verity.v1.VerificationService/Verify")}
-            <= {(s.service, s.name) for s in seen if s.trace_id == trace}
-        )
+        lambda seen: ends <= {(s.service, s.name, s.kind) for s in seen if s.trace_id == trace}
     )
     return [span for span in everything if span.trace_id == trace]
 
