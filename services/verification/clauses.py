@@ -79,7 +79,7 @@ class Clause:
     span: Span
 
     @cached_property
-    def words(self) -> list[Word]:
+    def words(self) -> tuple[Word, ...]:
         return words(self.text)
 
     @cached_property

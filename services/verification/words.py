@@ -38,6 +38,8 @@ _STOPWORDS = """
 STOPWORDS = frozenset(_STOPWORDS.split())
 # Longer runs of letters are no words of English.
 MAX_STEMMED = 40
+# Each check asks for the words of the same few sentences; longer texts would fill the memory.
+MAX_REMEMBERED = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,9 @@ class Word:
         return self.text.lower() not in STOPWORDS and not self.text[0].isdigit()
 
 
-def words(text: str) -> list[Word]:
+def words(text: str) -> tuple[Word, ...]:
     """Every word of a text in order; takes linear time."""
-    return [
-        Word(found.group(), stem(found.group()), Span(found.start(), found.end()))
-        for found in _WORD.finditer(text)
-    ]
+    return _words_of_sentence(text) if len(text) <= MAX_REMEMBERED else _words(text)
 
 
 def content_stems(text: str) -> frozenset[str]:
@@ -74,3 +73,13 @@ def stem(word: str) -> str:
         return lowered
     # A stemmer keeps the word it works on in itself: one a call, since calls come from threads.
     return str(snowballstemmer.stemmer("english").stemWord(lowered))
+
+
+def _words(text: str) -> tuple[Word, ...]:
+    return tuple(
+        Word(found.group(), stem(found.group()), Span(found.start(), found.end()))
+        for found in _WORD.finditer(text)
+    )
+
+
+_words_of_sentence = lru_cache(maxsize=1_000)(_words)
