@@ -60,6 +60,19 @@ class Passage:
     document_offset: int = 0
     authority: Authority = Authority.UNSPECIFIED
     regions: tuple[Region, ...] = ()
+    # Days as YYYY-MM-DD; empty when not stated.
+    published: str = ""
+    effective_from: str = ""
+    effective_to: str = ""
+
+    def is_in_force(self, day: str) -> bool:
+        """Whether it applies on a day; on no day in particular, everything does.
+
+        `effective_to` is the first day on which it no longer applies.
+        """
+        return not day or (
+            self.effective_from <= day and (not self.effective_to or day < self.effective_to)
+        )
 
     @property
     def pages(self) -> frozenset[int]:
@@ -151,6 +164,7 @@ class Code(StrEnum):
     OMITTED_CONDITION = "OMITTED_CONDITION"
     NO_ENTAILMENT = "NO_ENTAILMENT"
     NO_CITATION = "NO_CITATION"
+    CONFLICTING_SOURCES = "CONFLICTING_SOURCES"
     CHECK_FAILED = "CHECK_FAILED"
 
 
@@ -169,6 +183,8 @@ class Reason:
     passage_span: Span | None = None
     citation_index: int | None = None
     closest_text: str = ""
+    # Where sources conflict: the sentences that do, the cited one first.
+    citations: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

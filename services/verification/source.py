@@ -5,7 +5,7 @@ from functools import cached_property
 
 from services.verification import sentences
 from services.verification.evidence import Passage, Span
-from services.verification.folding import Folded, fold, unwrapped
+from services.verification.folding import Folded, fold, lower, unwrapped
 
 
 class Source:
@@ -17,6 +17,11 @@ class Source:
     @property
     def text(self) -> str:
         return self.passage.text
+
+    @cached_property
+    def lowered(self) -> str:
+        """In lower case, one character for each character."""
+        return lower(self.text)
 
     @cached_property
     def folded(self) -> Folded:
@@ -46,6 +51,20 @@ class Cited:
     def in_source(self, span: Span) -> Span:
         """Where a part of the text stands in the source."""
         return Span(*self.reading.source_span(span.start, span.end)).shifted(self.span.start)
+
+    @property
+    def key(self) -> tuple[str, Span]:
+        """Which stretch of which source it is."""
+        return self.source.passage.id, self.span
+
+    @property
+    def sentences(self) -> "list[Cited]":
+        """The sentences it lies in, one by one."""
+        return [
+            Cited(self.source, sentence)
+            for sentence in self.source.sentences
+            if sentence.start < self.span.end and self.span.start < sentence.end
+        ]
 
     @cached_property
     def around(self) -> "Cited":

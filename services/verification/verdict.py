@@ -7,7 +7,7 @@ with them. One bad citation beside a good one fails it: a reader would take both
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from services.verification import conditions, entailment, facts, polarity, wording
+from services.verification import conditions, conflict, entailment, facts, polarity, wording
 from services.verification.evidence import (
     Citation,
     Code,
@@ -42,10 +42,18 @@ def verify(
     statement: Statement,
     sources: Mapping[str, Source],
     min_coverage: float = entailment.MIN_COVERAGE,
+    today: str = "",
 ) -> Finding:
-    """The finding on one statement. Never raises: a check that does makes it UNCHECKED."""
+    """The finding on one statement. Never raises: a check that does makes it UNCHECKED.
+
+    Args:
+        statement: What is stated, with its citations.
+        sources: All passages by id.
+        min_coverage: Share of its content words that the cited words must carry.
+        today: The day on which a source must be in force to contradict another; empty: any.
+    """
     try:
-        return _verify(statement, sources, min_coverage)
+        return _verify(statement, sources, min_coverage, today)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong in a check, nothing passes
         return unchecked(statement.text, error)
 
@@ -128,7 +136,9 @@ def check_citation(
     return Citation(source.passage, found.span, found.match)
 
 
-def _verify(statement: Statement, sources: Mapping[str, Source], min_coverage: float) -> Finding:
+def _verify(
+    statement: Statement, sources: Mapping[str, Source], min_coverage: float, today: str
+) -> Finding:
     if not statement.citations:
         return Finding(statement.text, Verdict.UNCITED, (_NOTHING_CITED,))
     citations: list[Citation] = []
@@ -143,7 +153,10 @@ def _verify(statement: Statement, sources: Mapping[str, Source], min_coverage: f
             citations.append(checked)
             cited.append(Cited(sources[checked.passage.id], checked.span))
     if cited:
-        reasons += judge(without_markers(statement.text), cited, min_coverage)
+        text = without_markers(statement.text)
+        reasons += judge(text, cited, min_coverage)
+        # Of a statement that falls anyway, nobody asks who else says otherwise.
+        reasons = reasons or list(conflict.conflicts(text, cited, sources.values(), today))
     return Finding(statement.text, conclude(reasons), tuple(reasons), tuple(citations))
 
 
