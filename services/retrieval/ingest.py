@@ -15,7 +15,7 @@ from services.retrieval.batching import Batcher, Lane
 from services.retrieval.catalog import Catalog
 from services.retrieval.embedding import Vector
 from services.retrieval.index import Index, Point
-from services.retrieval.isolation import Worker, WorkerDied, WorkerTimeout
+from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, WorkerTimeout
 from services.retrieval.leases import Leases
 from services.retrieval.originals import Originals
 from services.retrieval.passage import Metadata, StoredDocument, cut, document_id
@@ -227,6 +227,11 @@ class IsolatedReader:
             except WorkerTimeout as error:
                 raise InvalidInput(
                     f"The file could not be read within {self._seconds:g} s.", reason="DAMAGED_FILE"
+                ) from error
+            except WorkerOutOfMemory as error:
+                raise InvalidInput(
+                    "Reading the file takes more memory than is allowed; split it.",
+                    reason="TOO_LARGE",
                 ) from error
             except WorkerDied as error:
                 raise InvalidInput(

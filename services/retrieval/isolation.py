@@ -1,7 +1,11 @@
 """Runs functions in another process, which may hang, crash or be killed without harm here."""
 
 import asyncio
+import math
+import os
 import pickle
+import resource
+import signal
 import socket
 import struct
 import subprocess
@@ -9,7 +13,7 @@ import sys
 import traceback
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedRWPair
 from typing import Any, ParamSpec, TypeVar, cast
@@ -18,6 +22,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _LENGTH = struct.Struct(">Q")
+_MEMORY_BYTES = 2**30
 
 
 class WorkerDied(Exception):
@@ -25,7 +30,11 @@ class WorkerDied(Exception):
 
 
 class WorkerTimeout(Exception):
-    """The process did not answer in time, and was killed."""
+    """The process did not answer in time, by the clock or in CPU time, and was killed."""
+
+
+class WorkerOutOfMemory(Exception):
+    """The process needed more memory than it may have, and was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +50,13 @@ class Worker:
     Not multiprocessing: a process that was spawned by it imports this program's main module, and so
     the model and the servers, before it does anything. Not asyncio's subprocesses either: those of
     uvloop fork, which gRPC's threads do not bear, while subprocess.Popen does without a fork.
+
+    Args:
+        memory_bytes: The most memory the process may write to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, memory_bytes: int = _MEMORY_BYTES) -> None:
+        self._memory_bytes = memory_bytes
         self._process: _Process | None = None
         self._turn = asyncio.Lock()
 
@@ -60,21 +73,22 @@ class Worker:
     ) -> T:
         """What a module's function returns or raises there.
 
-        Raises WorkerTimeout after `seconds` and WorkerDied when the process ends. When this call is
-        cancelled the process is killed: nobody waits for what it does.
+        Raises WorkerTimeout after `seconds`, WorkerOutOfMemory, and WorkerDied when the process
+        ends, which native code that is refused memory brings about too. When this call is cancelled
+        the process is killed: nobody waits for what it does.
         """
         async with self._turn:
             try:
                 if self._process is None:
-                    self._process = await _start()
+                    self._process = await _start(self._memory_bytes)
                 async with asyncio.timeout(seconds):
-                    failed, value = await _ask(self._process, (function, args, kwargs))
+                    failed, value = await _ask(self._process, (seconds, function, args, kwargs))
             except TimeoutError as error:
                 await self._kill()
                 raise WorkerTimeout from error
             except (IncompleteReadError, ConnectionError) as error:
-                await self._kill()
-                raise WorkerDied from error
+                ended_by = await self._kill()
+                raise WorkerTimeout if ended_by == signal.SIGXCPU else WorkerDied from error
             except BaseException:
                 await self._kill()
                 raise
@@ -82,19 +96,26 @@ class Worker:
             raise value
         return cast(T, value)
 
-    async def _kill(self) -> None:
+    async def _kill(self) -> int:
+        """The number of the signal that ended the process; 0 for none."""
         process, self._process = self._process, None
-        if process is not None:
-            process.popen.kill()
-            process.writer.close()
-            await asyncio.to_thread(process.popen.wait)
+        if process is None:
+            return 0
+        # What it started, such as text recognition, is in its group and ends with it.
+        with suppress(ProcessLookupError):
+            os.killpg(process.popen.pid, signal.SIGKILL)
+        process.writer.close()
+        return max(0, -await asyncio.to_thread(process.popen.wait))
 
 
-async def _start() -> _Process:
+async def _start(memory_bytes: int) -> _Process:
     ours, theirs = socket.socketpair()
     with theirs:
         popen = subprocess.Popen(  # noqa: S603, ASYNC220 - our own module; returns within milliseconds
-            [sys.executable, "-m", "services.retrieval.isolation", str(theirs.fileno())],
+            [
+                *(sys.executable, "-m", "services.retrieval.isolation"),
+                *(str(theirs.fileno()), str(memory_bytes)),
+            ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             # A terminal's Ctrl-C is for the parent, which decides when the process ends.
@@ -112,14 +133,23 @@ async def _ask(process: _Process, call: Any) -> tuple[bool, Any]:
     (length,) = _LENGTH.unpack(await process.reader.readexactly(_LENGTH.size))
     answer = await process.reader.readexactly(length)
     failed, value = await asyncio.to_thread(pickle.loads, answer)
+    if failed and isinstance(value, MemoryError):
+        raise WorkerOutOfMemory
     return failed, value
 
 
-def _serve(channel: BufferedRWPair) -> None:
+def _serve(channel: BufferedRWPair, memory_bytes: int) -> None:
     """The other process: answers calls until its parent is gone."""
+    # Not RLIMIT_AS, which counts the address space that threads reserve and never touch.
+    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+    # Running out of CPU time would leave the document's text in a core file.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while header := channel.read(_LENGTH.size):
         (length,) = _LENGTH.unpack(header)
-        answer = pickle.dumps(_answer(channel.read(length)))
+        try:
+            answer = pickle.dumps(_answer(channel.read(length)))
+        except MemoryError:
+            answer = pickle.dumps((True, MemoryError()))
         channel.write(_LENGTH.pack(len(answer)))
         channel.write(answer)
         channel.flush()
@@ -127,8 +157,11 @@ def _serve(channel: BufferedRWPair) -> None:
 
 def _answer(message: bytes) -> tuple[bool, Any]:
     try:
-        function, args, kwargs = pickle.loads(message)  # noqa: S301 - from our parent alone
+        seconds, function, args, kwargs = pickle.loads(message)  # noqa: S301 - from our parent alone
+        _limit_cpu(seconds)
         return False, function(*args, **kwargs)
+    except MemoryError:
+        raise
     except Exception as error:  # noqa: BLE001 - raised again in the parent
         if type(error).__module__ == "services.chassis.errors":
             return True, error
@@ -137,6 +170,15 @@ def _answer(message: bytes) -> tuple[bool, Any]:
         return True, RuntimeError(f"{type(error).__name__} in a worker process, at\n{where}")
 
 
+def _limit_cpu(seconds: float) -> None:
+    """Ends this process by SIGXCPU when the call goes on after its parent is gone or stuck."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    allowed = math.ceil(used.ru_utime + used.ru_stime + seconds)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (allowed, most))
+
+
 if __name__ == "__main__":
-    with socket.socket(fileno=int(sys.argv[1])) as parent:
-        _serve(parent.makefile("rwb"))
+    descriptor, most_memory = map(int, sys.argv[1:])
+    with socket.socket(fileno=descriptor) as parent:
+        _serve(parent.makefile("rwb"), most_memory)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from services.chassis import telemetry
 from services.chassis.errors import FailedPrecondition
 from services.retrieval.catalog import Catalog
-from services.retrieval.isolation import Worker, WorkerDied, WorkerTimeout
+from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, WorkerTimeout
 from services.retrieval.originals import Originals
 from services.retrieval.pages import RenderedPage, render
 
@@ -38,5 +38,5 @@ class Renderer:
                 return await self._worker.call(
                     self._seconds, render, data, page_number, highlights, parsed, dpi
                 )
-            except (WorkerTimeout, WorkerDied) as error:
+            except (WorkerTimeout, WorkerDied, WorkerOutOfMemory) as error:
                 raise FailedPrecondition("This page cannot be shown.") from error

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from services.chassis.errors import InvalidInput, Violation
-from services.retrieval.isolation import Worker, WorkerDied, WorkerTimeout
+from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, WorkerTimeout
 
 # These run in the other process, which finds them as functions of modules on its path.
 
@@ -29,6 +30,16 @@ def chatter():
     sys.stdout.write("a library says something\n")
     os.write(1, b"and so does its C code\n")
     return "answer"
+
+
+def compute():
+    while True:
+        pass
+
+
+def start_sleeping(holding):
+    with Path(holding).open("wb") as held:
+        subprocess.Popen(["sleep", "60"], stdout=held)
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +102,40 @@ async def test_a_process_that_is_killed_fails_its_call_and_the_next_call_works(w
     with pytest.raises(WorkerDied):
         await worker.call(10, signal.raise_signal, signal.SIGKILL)
     assert await worker.call(10, abs, -1) == 1
+
+
+async def test_a_function_that_takes_too_much_memory_fails_its_call_and_the_next_call_works():
+    async with Worker(memory_bytes=200 * 2**20).running() as worker:
+        assert len(await worker.call(10, bytearray, 50 * 2**20)) == 50 * 2**20
+        with pytest.raises(WorkerOutOfMemory):
+            await worker.call(10, bytearray, 300 * 2**20)
+        # What fits may still not fit a second time, as the answer.
+        with pytest.raises(WorkerOutOfMemory):
+            await worker.call(10, bytearray, 120 * 2**20)
+        assert await worker.call(10, abs, -1) == 1
+
+
+async def test_a_process_without_a_parent_that_kills_it_ends_when_its_cpu_time_is_used(
+    worker, monkeypatch
+):
+    await worker.call(10, abs, -1)
+    # The parent is as good as stopped: the clock that it keeps never ends this call.
+    clock = asyncio.timeout
+    monkeypatch.setattr(asyncio, "timeout", lambda seconds: clock(None))
+    with pytest.raises(WorkerTimeout):
+        await worker.call(0.5, compute)
+    assert await worker.call(10, abs, -1) == 1
+
+
+async def test_what_a_killed_process_has_started_ends_too(worker, tmp_path):
+    fifo = tmp_path / "held-open"
+    os.mkfifo(fifo)
+    closed = asyncio.create_task(asyncio.to_thread(fifo.read_bytes))
+    await worker.call(10, start_sleeping, str(fifo))
+    with pytest.raises(WorkerTimeout):
+        await worker.call(0.1, time.sleep, 60)
+    async with asyncio.timeout(5):
+        assert await closed == b""
 
 
 async def test_a_call_that_is_cancelled_leaves_no_process_at_work(worker):
