@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ class System:
         done = subprocess.run(
             [sys.executable, "-m", "cli", *arguments, "--data-dir", self.data_dir, "--json"],
             cwd=ROOT,
-            env=environment(self.receiver),
+            env=surroundings(self.receiver),
             capture_output=True,
             text=True,
             timeout=timeout,
@@ -54,7 +54,7 @@ class System:
             yield opened
 
 
-def environment(receiver: Receiver, **more: str) -> dict[str, str]:
+def surroundings(receiver: Receiver, **more: str) -> dict[str, str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("VERITY_")}
     return {
         **own,
@@ -66,12 +66,14 @@ def environment(receiver: Receiver, **more: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def running(data_dir: Path, receiver: Receiver, *flags: str) -> Iterator[System]:
+def running(
+    data_dir: Path, receiver: Receiver, *flags: str, environment: Mapping[str, str] | None = None
+) -> Iterator[System]:
     """`verity up` on free ports; leaving it is a SIGTERM, after which it must end by itself."""
     process = subprocess.Popen(
         [*UP, "--data-dir", data_dir, *flags],
         cwd=ROOT,
-        env=environment(receiver),
+        env=surroundings(receiver, **(environment or {})),
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -79,7 +81,9 @@ def running(data_dir: Path, receiver: Receiver, *flags: str) -> Iterator[System]
         assert process.stdout
         line = process.stdout.readline()
         assert line, "verity up ended without a word"
-        yield System(process, json.loads(line), data_dir, receiver)
+        view = json.loads(line)
+        assert "services" in view, view
+        yield System(process, view, data_dir, receiver)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
     finally:

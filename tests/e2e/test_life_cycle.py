@@ -22,7 +22,7 @@ from verity.v1 import retrieval_service_pb2_grpc as retrieval_rpc
 from verity.v1 import verification_service_pb2 as verification
 from verity.v1 import verification_service_pb2_grpc as verification_rpc
 
-from tests.e2e.conftest import ROOT, environment, running
+from tests.e2e.conftest import ROOT, running, surroundings
 
 AGENTS = ("retrieval", "generation", "verification")
 CALLS = 20
@@ -57,7 +57,7 @@ def verify(channel):
 @contextlib.contextmanager
 def served(service, system, data_dir, **more):
     """A process that nobody restarts, beside the others of the system; and its address."""
-    environ = environment(
+    environ = surroundings(
         system.receiver,
         VERITY_BIND="127.0.0.1:0",
         VERITY_DATA_DIR=str(data_dir),
