@@ -6,7 +6,7 @@ values that rounding explains.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date as calendar_day
 from decimal import Decimal
 
@@ -31,11 +31,17 @@ MAX_CONFLICTS = 3
 _LOWER = frozenset({Comparator.MORE_THAN, Comparator.AT_LEAST})
 _UPPER = frozenset({Comparator.LESS_THAN, Comparator.AT_MOST})
 _LIMITS = frozenset(map(stem, ("threshold", "minimum", "maximum", "rate", "percentage")))
+# A stem is its word's beginning but for its last letters.
+_PREFIX = 4
 _LABEL = re.compile(r"\W*section\s+([\d.]*\d)", re.IGNORECASE)
 
 
+# The sentences that may hold a stem of each group, or name one of the sections.
+Nearby = Callable[[Sequence[Collection[str]], Collection[str]], Iterable[Cited]]
+
+
 def conflicts(
-    statement: str, cited: Sequence[Cited], sources: Iterable[Source], today: str
+    statement: str, cited: Sequence[Cited], nearby: Nearby, today: str
 ) -> Iterator[Reason]:
     """A reason for each value of the statement for which another source in force has another.
 
@@ -44,7 +50,7 @@ def conflicts(
     Args:
         statement: What is stated; it agrees with what it cites.
         cited: The words it rests on.
-        sources: All that may speak of the same.
+        nearby: Finds what may speak of the same; may give too much, not too little.
         today: The day, as YYYY-MM-DD, on which a source must be in force to count.
     """
     facts = read(statement)
@@ -59,12 +65,10 @@ def conflicts(
         for figure in figures(sentence)
         if _key(figure.value) in said
     ]
-    others = [source for source in sources if source.passage.is_in_force(today)] if ours else []
     found = 0
     for figure in ours:
-        for theirs in _of_the_same(figure, others):
-            starts = theirs.starts
-            if _told(theirs.value) in told or (starts and _iso(starts) > today):
+        for theirs in _of_the_same(figure, nearby, today):
+            if _told(theirs.value) in told:
                 continue
             yield _reason(figure, theirs, said[_key(figure.value)])
             found += 1
@@ -72,28 +76,37 @@ def conflicts(
                 return
 
 
-def _of_the_same(figure: Figure, sources: Iterable[Source]) -> Iterator[Figure]:
-    """The figures that are of the same fact and of another value."""
-    numbers = {_section(figure)} | {number for kind, number in figure.places if kind == "section"}
-    for source in sources:
-        is_named = any(n in source.text or n == source.passage.section_id for n in numbers - {""})
-        if not is_named and not _speaks_of(figure, source.lowered):
+def among(sources: Iterable[Source]) -> Nearby:
+    """Looks for letters first, which is quick where there are few sources."""
+    given = list(sources)
+
+    def nearby(groups: Sequence[Collection[str]], sections: Collection[str]) -> Iterator[Cited]:
+        beginnings = [{stem[:_PREFIX] for stem in group} for group in groups]
+
+        def may_hold(text: str) -> bool:
+            return all(any(form in text for form in forms) for forms in beginnings)
+
+        for source in given:
+            is_named = any(n in source.text or n == source.passage.section_id for n in sections)
+            if is_named or may_hold(source.lowered):
+                for span in source.sentences:
+                    if is_named or may_hold(source.lowered[span.start : span.end]):
+                        yield Cited(source, span)
+
+    return nearby
+
+
+def _of_the_same(figure: Figure, nearby: Nearby, today: str) -> Iterator[Figure]:
+    """The figures in force that are of the same fact and of another value."""
+    sections = {_section(figure)} | {number for kind, number in figure.places if kind == "section"}
+    groups = [alternatives(one) for one in figure.about - {CHANGE}]
+    for sentence in nearby(groups, sections - {""}):
+        if sentence.key == figure.cited.key or not sentence.source.passage.is_in_force(today):
             continue
-        for span in source.sentences:
-            sentence = Cited(source, span)
-            text = source.lowered[span.start : span.end]
-            if sentence.key == figure.cited.key or not (is_named or _speaks_of(figure, text)):
-                continue
-            for theirs in figures(sentence):
-                if _is_of_one_fact(figure, theirs) and _differ(figure, theirs):
-                    yield theirs
-
-
-def _speaks_of(figure: Figure, lowered: str) -> bool:
-    """Whether a text may hold all that is measured; a look at letters, which is quick."""
-    return all(
-        any(form in lowered for form in alternatives(one)) for one in figure.about - {CHANGE}
-    )
+        for theirs in figures(sentence):
+            has_begun = theirs.starts is None or not today or _iso(theirs.starts) <= today
+            if has_begun and _is_of_one_fact(figure, theirs) and _differ(figure, theirs):
+                yield theirs
 
 
 def _is_of_one_fact(ours: Figure, theirs: Figure) -> bool:

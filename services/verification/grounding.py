@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from services.verification import conflict
 from services.verification.entailment import MIN_COVERAGE
 from services.verification.evidence import (
     Citation,
@@ -20,7 +21,14 @@ from services.verification.index import Index
 from services.verification.markers import Naming, without_markers
 from services.verification.sentences import spans, states_something
 from services.verification.source import Cited, Source
-from services.verification.verdict import check_citation, conclude, judge, unchecked
+from services.verification.verdict import (
+    Examined,
+    check_citation,
+    conclude,
+    judge,
+    to_judge,
+    unchecked,
+)
 from services.verification.words import words
 
 # A sentence is held against this many sentences of the facts at most, taken together.
@@ -39,9 +47,13 @@ class Claim:
     """One sentence of the checked text; `span` is where it is there."""
 
     span: Span
-    finding: Finding
+    examined: Examined
     needs_check: bool
     support: float = 0.0
+
+    @property
+    def finding(self) -> Finding:
+        return self.examined.finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,7 @@ def check(
     facts: Sequence[Passage],
     proceed: Callable[[], None],
     min_coverage: float = MIN_COVERAGE,
+    today: str = "",
 ) -> list[Claim]:
     """The claims of an answer in order.
 
@@ -67,6 +80,7 @@ def check(
         facts: What it may rest on.
         proceed: Called between the steps; raises when the work is no longer wanted.
         min_coverage: The share of content words below which a sentence is not entailed.
+        today: The day on which facts must be in force to contradict each other; empty: any.
     """
     index = Index([Source(fact) for fact in facts], proceed)
     naming = Naming(answer, [fact.id for fact in facts])
@@ -83,7 +97,7 @@ def check(
             blank[span.start : span.end],
             list(naming.cited(answer[span.start : end])),
         )
-        claims.append(_check(sentence, index, min_coverage))
+        claims.append(_check(sentence, index, min_coverage, today))
     return claims
 
 
@@ -94,18 +108,24 @@ def support(claims: Sequence[Claim]) -> float:
     return supported / len(checked) if checked else 1.0
 
 
-def _check(sentence: _Sentence, index: Index, min_coverage: float) -> Claim:
+def _check(sentence: _Sentence, index: Index, min_coverage: float, today: str) -> Claim:
     span, text = sentence.span, sentence.text
     if not states_something(sentence.bare):
-        return Claim(span, Finding(text, Verdict.UNSPECIFIED), needs_check=False)
+        return Claim(span, Examined(Finding(text, Verdict.UNSPECIFIED)), needs_check=False)
     try:
         reasons, cited = _examine(sentence, index, min_coverage)
+        if not reasons:
+            reasons = list(conflict.conflicts(sentence.bare, cited, index.holding, today))
         support = index.support(sentence.bare)
+        verdict = conclude(reasons)
+        rests_on = to_judge(verdict, sentence.bare, cited)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong in a check, nothing passes
-        return Claim(span, unchecked(text, error), needs_check=True)
+        return Claim(span, Examined(unchecked(text, error)), needs_check=True)
     citations = tuple(Citation(one.source.passage, one.span, Match.EXACT) for one in cited)
-    finding = Finding(text, conclude(reasons), tuple(reasons), citations)
-    return Claim(span, finding, needs_check=True, support=support)
+    finding = Finding(text, verdict, tuple(reasons), citations)
+    return Claim(
+        span, Examined(finding, sentence.bare, rests_on), needs_check=True, support=support
+    )
 
 
 def _examine(

@@ -49,6 +49,16 @@ class Index:
             carries = {s: left for s, stems in carries.items() if (left := stems - covered)}
         return chosen
 
+    def holding(
+        self, groups: Sequence[Collection[str]], _sections: Collection[str] = ()
+    ) -> list[Cited]:
+        """The sentences that hold a stem of each group."""
+        postings = [
+            {sentence for stem in group for sentence in self._by_stem.get(stem, ())}
+            for group in groups
+        ]
+        return [self._sentences[number] for number in sorted(set.intersection(*postings))]
+
     def support(self, text: str) -> float:
         """The share of a text's content words that the best single source carries, 0 to 1."""
         stems = content_stems(text)

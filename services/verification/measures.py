@@ -54,10 +54,8 @@ _SAME = {
     for word in group.split()
 }
 _BENEFICIAL_OWNER = re.compile(r"\b(?:ultimate )?beneficial owners?\b", re.IGNORECASE)
-# A stem is seldom more than its word's beginning, but for its last letters.
-_PREFIX = 4
-_BEGINNINGS = {
-    common: tuple(other[:_PREFIX] for other, one in _SAME.items() if one == common)
+_ALTERNATIVES = {
+    common: frozenset(other for other, one in _SAME.items() if one == common)
     for common in set(_SAME.values())
 }
 # Another view of a measure has another value, and contradicts nothing.
@@ -91,6 +89,7 @@ _COMPARED_WITH = re.compile(
     r"\b(?:above|below|over|from|than|against|with|since|to)\s+(?:the |that of )*\Z", re.IGNORECASE
 )
 _FROM = re.compile(r"\bfrom\s+\Z", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s+(?:[^,;]+\band\s+)?\Z", re.IGNORECASE)
 _REACH = 40
 _NAME = re.compile(r"[A-Z][\w&]*(?:[.'’-]\w+)*")
 _SPEAKS = compiled("reported | posted | announced | said | recorded | earned | booked | employs")
@@ -163,7 +162,7 @@ def figures(sentence: Cited) -> Iterator[Figure]:
     is_yearly = _OVER_A_YEAR.search(text) is not None
     places = frozenset((r.kind, r.number) for r in facts.references if not _is_label(text, r.span))
     pieces = [(piece, _about(text, piece, facts, names)) for piece in _pieces(text, facts)]
-    valued = [q for q in facts.quantities if not _is_old(text, q)] + deadlines
+    valued = [q for q in facts.quantities if not _is_old_or_part(text, q)] + deadlines
     # What stands beside the pieces with figures, such as "For private clients,", binds them all.
     apart = frozenset[str]().union(
         *(about for piece, about in pieces if not any(piece.contains(v.span) for v in valued))
@@ -196,9 +195,9 @@ def figures(sentence: Cited) -> Iterator[Figure]:
             )
 
 
-def alternatives(about: str) -> tuple[str, ...]:
-    """How the words that are counted as one stem may begin."""
-    return _BEGINNINGS.get(about, (about[:_PREFIX],))
+def alternatives(about: str) -> frozenset[str]:
+    """The stems that are counted as one."""
+    return _ALTERNATIVES.get(about, frozenset({about}))
 
 
 def unit_of(value: Quantity | Date) -> str:
@@ -249,14 +248,12 @@ def _follows(words_before: re.Pattern[str], text: str, date: Date) -> bool:
     return words_before.search(text, start, date.span.start) is not None
 
 
-def _is_old(text: str, quantity: Quantity) -> bool:
-    """The first of "lowered from 25% to 20%"."""
+def _is_old_or_part(text: str, quantity: Quantity) -> bool:
+    """The first of "lowered from 25% to 20%", or an end of "between 2% and 4%"."""
     start, end = quantity.span.start, quantity.span.end
-    return (
-        _FROM.search(text, max(0, start - _REACH), start) is not None
-        and text[end : end + 4] == " to "
-        and _MOVED.search(text, max(0, start - _REACH), start) is not None
-    )
+    before = text[max(0, start - _REACH) : start]
+    is_old = text.startswith(" to ", end) and _FROM.search(before) and _MOVED.search(before)
+    return bool(is_old or _BETWEEN.search(before))
 
 
 def _is_label(text: str, span: Span) -> bool:

@@ -33,13 +33,22 @@ def to_passage(passage: core_pb2.Passage) -> evidence.Passage:
         passage.span.start,
         _authority(passage.authority),
         tuple(_to_region(region) for region in passage.regions),
+        passage.published,
+        passage.effective_from,
+        passage.effective_to,
     )
 
 
 def to_fact(index: int, fact: verification_service_pb2.Fact) -> evidence.Passage:
     id_ = fact.id or str(index)
     return evidence.Passage(
-        id_, fact.text, source_name=fact.source_name or id_, authority=_authority(fact.authority)
+        id_,
+        fact.text,
+        source_name=fact.source_name or id_,
+        authority=_authority(fact.authority),
+        published=fact.published,
+        effective_from=fact.effective_from,
+        effective_to=fact.effective_to,
     )
 
 
@@ -140,6 +149,9 @@ def _from_citation(citation: evidence.Citation) -> core_pb2.Citation:
         authority=f"AUTHORITY_{passage.authority}",
         match=f"MATCH_{citation.match}",
         regions=map(_from_region, citation.regions),
+        published=passage.published,
+        effective_from=passage.effective_from,
+        effective_to=passage.effective_to,
     )
 
 
@@ -149,6 +161,7 @@ def _from_reason(reason: evidence.Reason) -> core_pb2.Reason:
         message=reason.message,
         passage_id=reason.passage_id,
         closest_text=reason.closest_text,
+        citations=map(_from_citation, reason.citations),
     )
     if reason.statement_span:
         message.statement_span.CopyFrom(_from_span(reason.statement_span))

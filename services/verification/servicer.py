@@ -7,7 +7,7 @@ from verity.v1 import verification_service_pb2 as pb
 from verity.v1 import verification_service_pb2_grpc
 
 from services.verification import messages, scoring
-from services.verification.verifier import VERIFIER, Verifier
+from services.verification.verifier import Verifier
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -23,15 +23,17 @@ class VerificationServicer(verification_service_pb2_grpc.VerificationServiceServ
         findings = await self._verifier.verify(
             [messages.to_statement(statement) for statement in request.statements],
             [messages.to_passage(passage) for passage in request.passages],
+            request.as_of,
         )
         total = sum(len(statement.citations) for statement in request.statements)
-        return messages.from_findings(findings, total, VERIFIER)
+        return messages.from_findings(findings, total, self._verifier.name)
 
     async def CheckGrounding(
         self, request: pb.CheckGroundingRequest, _context: Context
     ) -> pb.CheckGroundingResponse:
         facts = [messages.to_fact(index, fact) for index, fact in enumerate(request.facts)]
-        return messages.from_claims(await self._verifier.check(request.answer, facts), VERIFIER)
+        claims = await self._verifier.check(request.answer, facts, request.as_of)
+        return messages.from_claims(claims, self._verifier.name)
 
     async def ScoreConfidence(
         self, request: pb.ScoreConfidenceRequest, _context: Context

@@ -5,7 +5,7 @@ with them. One bad citation beside a good one fails it: a reader would take both
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from services.verification import conditions, conflict, entailment, facts, polarity, wording
 from services.verification.evidence import (
@@ -38,12 +38,31 @@ def sources_of(passages: Sequence[Passage]) -> dict[str, Source]:
     return sources
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A finding, and what a judge is to be asked: nothing where the text fell or is a quote."""
+
+    finding: Finding
+    text: str = ""
+    rests_on: Sequence[Cited] = ()
+
+
 def verify(
     statement: Statement,
     sources: Mapping[str, Source],
     min_coverage: float = entailment.MIN_COVERAGE,
     today: str = "",
 ) -> Finding:
+    """The finding on one statement, without a judge."""
+    return examine(statement, sources, min_coverage, today).finding
+
+
+def examine(
+    statement: Statement,
+    sources: Mapping[str, Source],
+    min_coverage: float = entailment.MIN_COVERAGE,
+    today: str = "",
+) -> Examined:
     """The finding on one statement. Never raises: a check that does makes it UNCHECKED.
 
     Args:
@@ -53,9 +72,9 @@ def verify(
         today: The day on which a source must be in force to contradict another; empty: any.
     """
     try:
-        return _verify(statement, sources, min_coverage, today)
+        return _examine(statement, sources, min_coverage, today)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong in a check, nothing passes
-        return unchecked(statement.text, error)
+        return Examined(unchecked(statement.text, error))
 
 
 def unchecked(text: str, error: Exception) -> Finding:
@@ -136,11 +155,11 @@ def check_citation(
     return Citation(source.passage, found.span, found.match)
 
 
-def _verify(
+def _examine(
     statement: Statement, sources: Mapping[str, Source], min_coverage: float, today: str
-) -> Finding:
+) -> Examined:
     if not statement.citations:
-        return Finding(statement.text, Verdict.UNCITED, (_NOTHING_CITED,))
+        return Examined(Finding(statement.text, Verdict.UNCITED, (_NOTHING_CITED,)))
     citations: list[Citation] = []
     cited: list[Cited] = []
     reasons: list[Reason] = []
@@ -152,12 +171,21 @@ def _verify(
         else:
             citations.append(checked)
             cited.append(Cited(sources[checked.passage.id], checked.span))
+    text = without_markers(statement.text)
     if cited:
-        text = without_markers(statement.text)
         reasons += judge(text, cited, min_coverage)
         # Of a statement that falls anyway, nobody asks who else says otherwise.
-        reasons = reasons or list(conflict.conflicts(text, cited, sources.values(), today))
-    return Finding(statement.text, conclude(reasons), tuple(reasons), tuple(citations))
+        others = conflict.among(sources.values())
+        reasons = reasons or list(conflict.conflicts(text, cited, others, today))
+    finding = Finding(statement.text, conclude(reasons), tuple(reasons), tuple(citations))
+    return Examined(finding, text, to_judge(finding.verdict, text, cited))
+
+
+def to_judge(verdict: Verdict, text: str, cited: Sequence[Cited]) -> Sequence[Cited]:
+    """What a judge is asked about: nothing where the text fell, or is itself a quote."""
+    if verdict is not Verdict.SUPPORTED or entailment.is_verbatim(unwrapped(text).text, cited):
+        return ()
+    return cited
 
 
 def _not_there(draft: DraftCitation, source: Source, others: Sequence[Source]) -> Reason:

@@ -4,6 +4,8 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import structlog
@@ -13,6 +15,8 @@ from services.chassis.cpu import in_thread
 from services.chassis.errors import DeadlineExceeded
 from services.verification import grounding, verdict
 from services.verification.evidence import Finding, Passage, Statement
+from services.verification.judging import Bench
+from services.verification.verdict import Examined
 
 VERIFIER = "verity/1"
 
@@ -25,11 +29,14 @@ class Verifier:
     Args:
         executor: Where they run; its size bounds how many run at once.
         min_coverage: Share of a statement's content words that its cited words must carry.
+        bench: Who judges what passes; None: nobody.
     """
 
-    def __init__(self, executor: Executor, min_coverage: float) -> None:
+    def __init__(self, executor: Executor, min_coverage: float, bench: Bench | None = None) -> None:
+        self.name = f"{VERIFIER}+{bench.name}" if bench else VERIFIER
         self._executor = executor
         self._min_coverage = min_coverage
+        self._bench = bench
         self._verdicts = telemetry.meter().create_counter(
             "verity.verification.verdicts", unit="{statement}", description="Statements by verdict."
         )
@@ -38,33 +45,53 @@ class Verifier:
         )
 
     async def verify(
-        self, statements: Sequence[Statement], passages: Sequence[Passage]
+        self, statements: Sequence[Statement], passages: Sequence[Passage], as_of: str = ""
     ) -> list[Finding]:
-        """The finding on each statement, in order."""
+        """The finding on each statement, in order.
 
-        def work(proceed: Callable[[], None]) -> list[Finding]:
+        Args:
+            statements: What is to be verified.
+            passages: What it was drafted from.
+            as_of: The day, YYYY-MM-DD, on which sources must be in force to conflict; empty: today.
+        """
+        today = as_of or _today()
+
+        def work(proceed: Callable[[], None]) -> list[Examined]:
             sources = verdict.sources_of(passages)
-            findings = []
+            examined = []
             for statement in statements:
                 proceed()
-                findings.append(verdict.verify(statement, sources, self._min_coverage))
-            return findings
+                examined.append(verdict.examine(statement, sources, self._min_coverage, today))
+            return examined
 
         with telemetry.span("verify statements"):
-            findings = await self._run(work)
+            findings = await self._judged(await self._run(work))
         self._record(findings)
         return findings
 
-    async def check(self, answer: str, facts: Sequence[Passage]) -> list[grounding.Claim]:
-        """The claims of an answer, in order."""
+    async def check(
+        self, answer: str, facts: Sequence[Passage], as_of: str = ""
+    ) -> list[grounding.Claim]:
+        """The claims of an answer, in order; `as_of` is as for verify."""
+        today = as_of or _today()
 
         def work(proceed: Callable[[], None]) -> list[grounding.Claim]:
-            return grounding.check(answer, facts, proceed, self._min_coverage)
+            return grounding.check(answer, facts, proceed, self._min_coverage, today)
 
         with telemetry.span("check grounding"):
             claims = await self._run(work)
+            findings = await self._judged([claim.examined for claim in claims])
+        claims = [
+            replace(claim, examined=Examined(finding))
+            for claim, finding in zip(claims, findings, strict=True)
+        ]
         self._record(claim.finding for claim in claims if claim.needs_check)
         return claims
+
+    async def _judged(self, examined: Sequence[Examined]) -> list[Finding]:
+        if self._bench is None:
+            return [one.finding for one in examined]
+        return await self._bench.judged(examined)
 
     async def _run(self, work: Callable[[Callable[[], None]], T]) -> T:
         abandoned = threading.Event()
@@ -88,6 +115,10 @@ class Verifier:
             if finding.error is not None:
                 # The type and where it arose; a message could hold the text that was checked.
                 structlog.get_logger().error("check_failed", **_place(finding.error))
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _place(error: Exception) -> dict[str, str | int]:

@@ -25,7 +25,9 @@ OUTSIDE = {
         "parsers.pdf", "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page",
         "qdrant_edge", "qdrant_server", "reading", "rendering", "search", "tokens",
     },
-    "verification": {"verifier"},
+    "verification": {
+        "judges.cross_encoder", "judges.llm", "judging", "verifier",
+    },
 }  # fmt: skip
 TRANSLATING = {"__main__", "servicer", "messages"}
 # Its state is the contract's messages, which are data like any other.
