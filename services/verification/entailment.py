@@ -71,6 +71,6 @@ def is_verbatim(statement: str, cited: Sequence[Cited]) -> bool:
     bare = statement.strip().rstrip(".!;").strip()
     for one in cited:
         found, around = locate(one.source, bare), one.around.span
-        if found and not found.is_cut and around.contains(found.span):
+        if found and not found.cut and around.contains(found.span):
             return True
     return False

@@ -150,6 +150,7 @@ class Code(StrEnum):
 
     QUOTE_NOT_FOUND = "QUOTE_NOT_FOUND"
     MISATTRIBUTED = "MISATTRIBUTED"
+    MISATTRIBUTED_BY_ELISION = "MISATTRIBUTED_BY_ELISION"
     QUOTE_TOO_SHORT = "QUOTE_TOO_SHORT"
     SCOPE_CUT = "SCOPE_CUT"
     UNKNOWN_PASSAGE = "UNKNOWN_PASSAGE"
@@ -188,6 +189,21 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class DerivedFigure:
+    """A figure of a statement that stands in no source and follows from those that do.
+
+    Attributes:
+        span: Where it stands in the statement.
+        formula: How it was recomputed, in the words of the sources: "$40 million + $25 million".
+        operands: The figures it was computed from, each as its passage's id and its place there.
+    """
+
+    span: Span
+    formula: str
+    operands: tuple[tuple[str, Span], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A statement with its verdict. `error` is for the log of the process, never for the caller."""
 
@@ -195,4 +211,5 @@ class Finding:
     verdict: Verdict
     reasons: Sequence[Reason] = ()
     citations: Sequence[Citation] = ()
+    derived: Sequence[DerivedFigure] = ()
     error: Exception | None = field(default=None, compare=False)

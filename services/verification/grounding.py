@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from services.verification import conflict
+from services.verification.citing import check_citation
 from services.verification.entailment import MIN_COVERAGE
 from services.verification.evidence import (
     Citation,
@@ -21,14 +22,7 @@ from services.verification.index import Index
 from services.verification.markers import Naming, without_markers
 from services.verification.sentences import spans, states_something
 from services.verification.source import Cited, Source
-from services.verification.verdict import (
-    Examined,
-    check_citation,
-    conclude,
-    judge,
-    to_judge,
-    unchecked,
-)
+from services.verification.verdict import Examined, conclude, judge, to_judge, unchecked
 from services.verification.words import words
 
 # A sentence is held against this many sentences of the facts at most, taken together.

@@ -1,17 +1,19 @@
 """Finds a quote in the text it claims to come from, and says where the real words stand."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-from rapidfuzz import fuzz, process
+from enum import StrEnum
+from functools import lru_cache
+from itertools import islice
 
 from services.verification import words
 from services.verification.capitals import same_case
 from services.verification.edges import is_whole
 from services.verification.evidence import Match, Span
-from services.verification.folding import Folded, Hyphen, fold
-from services.verification.scope import changes_scope, is_scope_cut
+from services.verification.folding import DASHES, Dash, Folded, fold, starts_item, without_padding
+from services.verification.languages import LITTLE_WORDS, LITTLE_WORDS_ELSEWHERE
+from services.verification.scope import changes_scope, is_scope_cut, sentence_at
 from services.verification.source import Source
 
 # A quote is looked at in this many places at most; with none good among them it is not found.
@@ -22,24 +24,42 @@ ENOUGH_WORDS = 3
 # An elided quote: so many parts, within so many adjacent sentences.
 MAX_PARTS = 8
 MAX_SENTENCES_ELIDED = 2
+MAX_ELIDED = 4_000
+MAX_PLACES_ELIDED = 16
 
-_CLOSEST_CHARS = 600
-_CLOSEST_SENTENCES = 400
-_CLOSEST_SCORE = 45.0
-_ELLIPSIS = re.compile(r"\s*(?:\[\s?(?:…|\.\.\.)\s?\]|\(\s?(?:…|\.\.\.)\s?\)|…|\.\.\.)\s*")
+# A quote is asked for in each of the passages, one after the other; longer ones fill the memory.
+MAX_REMEMBERED = 2_000
+# Comparing a long quote in many places takes no more than this many characters in all.
+MAX_COMPARED = 4_000_000
+
+_LITTLE = {
+    language: frozenset(little.split()) | (words.STOPWORDS if language == "en" else frozenset())
+    for language, little in (LITTLE_WORDS | LITTLE_WORDS_ELSEWHERE).items()
+}
+_DOTS = r"(?:…|\.\s?\.\s?\.)+"
+_ELLIPSIS = re.compile(rf"\s*(?:\[\s?{_DOTS}\s?\]|\(\s?{_DOTS}\s?\)|{_DOTS})\s*")
+
+
+class Cut(StrEnum):
+    """How a quote that is literally there was cut so that it says something else."""
+
+    # What governs it stands just outside.
+    SCOPE = "SCOPE"
+    # What it leaves out between its parts holds a negation, an exception or a condition.
+    ELISION = "ELISION"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a quote stands. `is_cut` when what governs it stands just outside."""
+    """Where a quote stands: from its first word to its last, with what it leaves out between."""
 
     span: Span
     match: Match
-    is_cut: bool = False
+    cut: Cut | None = None
 
 
 def locate(source: Source, quote: str) -> Found | None:
-    """The first whole place of a quote: as it is, else folded, else as the parts of an elision.
+    """The first whole place of a quote: all of it, else as the parts of an elision.
 
     A place that is cut from under a negation or condition is given only when there is no other.
     """
@@ -47,9 +67,9 @@ def locate(source: Source, quote: str) -> Found | None:
         return None
     best: Found | None = None
     for span, match in _places(source, quote):
-        if not is_scope_cut(source.text, source.sentences, span):
+        if not is_scope_cut(source.body, source.sentences, span):
             return Found(span, match)
-        best = best or Found(span, match, is_cut=True)
+        best = best or Found(span, match, Cut.SCOPE)
     return best or _locate_parts(source, quote)
 
 
@@ -58,58 +78,57 @@ def is_too_short(quote: str, source: Source | None) -> bool:
     content = _content(quote)
     if content == 0 or source is None or content >= ENOUGH_WORDS:
         return content == 0
-    return source.folded.key.count(fold(quote).key.strip()) > MAX_OCCURRENCES
-
-
-def closest(quote: str, sources: Sequence[Source]) -> str:
-    """The sentence most like a quote, as a hint for the next attempt; empty when none is like it.
-
-    The sources are searched in order, and the first that has such a sentence gives it.
-    """
-    wanted = quote[:_CLOSEST_CHARS]
-    for source in sources:
-        near = [
-            source.text[span.start : min(span.end, span.start + _CLOSEST_CHARS)]
-            for span in source.sentences[:_CLOSEST_SENTENCES]
-        ]
-        best = process.extractOne(
-            wanted,
-            near,
-            scorer=fuzz.partial_ratio,
-            processor=_comparable,
-            score_cutoff=_CLOSEST_SCORE,
-        )
-        if best:
-            return str(best[0])
-    return ""
+    return source.folded.key.count(_wanted(quote).key) > MAX_OCCURRENCES
 
 
 def _content(quote: str) -> int:
-    return sum(word.is_content for word in words.words(fold(quote).text))
+    """How many of its words carry content, as far as that matters: numbers and little words do not.
+
+    It counts as of the language in which it says least.
+    """
+    counts = dict.fromkeys(_LITTLE, 0)
+    for found in words.WORD.finditer(_wanted(quote).text):
+        word = found.group().lower()
+        if word[0].isdigit():
+            continue
+        for language, little in _LITTLE.items():
+            counts[language] += word not in little
+        if min(counts.values()) >= ENOUGH_WORDS:
+            break
+    return min(counts.values())
 
 
-def _comparable(text: str) -> str:
-    # A lone surrogate is no text to a C++ library.
-    return " ".join(text.casefold().split()).encode("utf-8", "replace").decode()
+def _wanted(quote: str) -> Folded:
+    """The quote as it is searched."""
+    return _remembered(quote) if len(quote) <= MAX_REMEMBERED else _remembered.__wrapped__(quote)
+
+
+@lru_cache(maxsize=1_000)
+def _remembered(quote: str) -> Folded:
+    return fold(without_padding(quote))
 
 
 def _places(source: Source, quote: str) -> Iterator[tuple[Span, Match]]:
-    """The places where a quote stands whole, the exact ones first."""
+    """The places where a quote stands whole, in the order of the text."""
     exact = quote.strip()
-    for start in _occurrences(source.text, exact):
-        span = Span(start, start + len(exact))
-        if is_whole(source.text, span):
-            yield span, Match.EXACT
-    wanted = fold(quote.strip())
+    wanted = _wanted(exact)
+    found = False
     for start in _occurrences(source.folded.key, wanted.key):
-        folded = _unfold(source, wanted, start)
-        if folded and is_whole(source.text, folded):
-            yield folded, Match.FOLDED
+        span = _unfold(source, wanted, start)
+        if span and is_whole(source.body, span):
+            found = True
+            yield span, Match.EXACT if source.text[span.start : span.end] == exact else Match.FOLDED
+    if not found:
+        # Page furniture that is quoted for its own sake.
+        for start in _occurrences(source.text, exact):
+            span = Span(start, start + len(exact))
+            if is_whole(source.text, span):
+                yield span, Match.EXACT
 
 
 def _occurrences(text: str, part: str) -> Iterator[int]:
     at = -1
-    for _ in range(MAX_PLACES):
+    for _ in range(max(1, min(MAX_PLACES, MAX_COMPARED // max(len(part), 1)))):
         at = text.find(part, at + 1)
         if at < 0:
             return
@@ -122,12 +141,21 @@ def _unfold(source: Source, wanted: Folded, start: int) -> Span | None:
     first, last = there.source_start(start), there.source_end(end)
     if first is None or last is None or not same_case(there.text[start:end], wanted.text):
         return None
-    ours, theirs = wanted.hyphens, there.hyphens_within(start, end)
-    agree = all(
-        ours.get(at, Hyphen.NONE).agrees(theirs.get(at, Hyphen.NONE))
-        for at in ours.keys() | theirs.keys()
-    )
-    return Span(first, last) if agree else None
+    ours, theirs, length = wanted.dashes, there.dashes_within(start, end), end - start
+    # A dash of the source around the quote is none of the quote's.
+    inner = {at for at in theirs if 0 < at < length}
+    for at in ours.keys() | inner:
+        if not ours.get(at, Dash.NONE).agrees(theirs.get(at, Dash.NONE)):
+            return None
+    if 0 in ours and 0 in theirs:
+        first = there.dash_start(start)
+    elif 0 in ours and not starts_item(source.body, first):
+        return None
+    if length in ours and length in theirs:
+        last = there.dash_start(end)
+        while source.body[last : last + 1] in DASHES:
+            last += 1
+    return Span(first, last)
 
 
 def _locate_parts(source: Source, quote: str) -> Found | None:
@@ -137,23 +165,47 @@ def _locate_parts(source: Source, quote: str) -> Found | None:
     or a condition, the quote was cut.
     """
     parts = [part for part in _ELLIPSIS.split(quote.strip()) if part.strip()]
-    if not 1 < len(parts) <= MAX_PARTS or not all(map(_content, parts)):
+    if not parts or len(parts) > MAX_PARTS or parts == [quote.strip()]:
         return None
-    stretch: Span | None = None
-    cut = False
-    for part in parts:
-        begin = stretch.end if stretch else 0
-        place = next((span for span, _ in _places(source, part) if span.start >= begin), None)
-        if place is None:
+    best: Found | None = None
+    anchor = max(range(len(parts)), key=lambda number: len(parts[number]))
+    for place, _ in islice(_places(source, parts[anchor]), MAX_PLACES_ELIDED):
+        found = _around(source, parts, anchor, place)
+        if found and not found.cut:
+            return found
+        best = best or found
+    return best
+
+
+def _around(source: Source, parts: list[str], anchor: int, place: Span) -> Found | None:
+    """The other parts in order around one of them, each as near as it stands."""
+    sentences = source.sentences
+    first, last = sentence_at(sentences, place.start), sentence_at(sentences, place.end - 1)
+    window = Span(
+        max(sentences[max(first - 1, 0)].start, place.start - MAX_ELIDED),
+        min(sentences[min(last + 1, len(sentences) - 1)].end, place.end + MAX_ELIDED),
+    )
+    near = source.part(window)
+    stretch = place.shifted(-window.start)
+    gaps: list[Span] = []
+    for part in reversed(parts[:anchor]):
+        before = [span for span, _ in _places(near, part) if span.end <= stretch.start]
+        if not before:
             return None
-        if stretch:
-            cut = cut or changes_scope(source.text[stretch.end : place.start])
-        stretch = Span(stretch.start if stretch else place.start, place.end)
-    if stretch is None or _sentences_touched(source, stretch) > MAX_SENTENCES_ELIDED:
+        gaps.append(Span(before[-1].end, stretch.start))
+        stretch = Span(before[-1].start, stretch.end)
+    for part in parts[anchor + 1 :]:
+        behind = next((s for s, _ in _places(near, part) if s.start >= stretch.end), None)
+        if behind is None:
+            return None
+        gaps.append(Span(stretch.end, behind.start))
+        stretch = Span(stretch.start, behind.end)
+    whole = stretch.shifted(window.start)
+    touched = sentence_at(sentences, whole.end - 1) - sentence_at(sentences, whole.start) + 1
+    if touched > MAX_SENTENCES_ELIDED:
         return None
-    cut = cut or is_scope_cut(source.text, source.sentences, stretch)
-    return Found(stretch, Match.FOLDED, cut)
-
-
-def _sentences_touched(source: Source, stretch: Span) -> int:
-    return sum(s.start < stretch.end and stretch.start < s.end for s in source.sentences)
+    said = near.body[stretch.start : stretch.end]
+    if any(changes_scope(near.body[gap.start : gap.end], said) for gap in gaps):
+        return Found(whole, Match.FOLDED, Cut.ELISION)
+    cut = is_scope_cut(source.body, sentences, whole)
+    return Found(whole, Match.FOLDED, Cut.SCOPE if cut else None)

@@ -1,122 +1,111 @@
-"""Words that turn or bind what stands beside them, and quotes that are cut from under them."""
+"""Quotes that are cut from under a negation, a denial, an exception or a condition."""
 
-# ruff: noqa: RUF001 - the words of other scripts are meant
+# ruff: noqa: RUF001 - the punctuation of other scripts is meant
 
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from services.verification import scope_east_asian
 from services.verification.evidence import Span
-from services.verification.folding import is_unspaced, unwrapped
-from services.verification.phrases import any_of, compiled, whole
+from services.verification.folding import unwrapped
+from services.verification.languages import languages
+from services.verification.phrases import any_of, whole
 from services.verification.sentences import is_list_item
+from services.verification.turns import NEGATION, binding, negating, turning, turning_nothing
 
-# Chinese and Japanese, which are written without spaces, stand below.
-NEGATIONS = r"""
-    not | no | never | neither | nor | none | nobody | nothing | without | cannot | \w+n['’]t
-    hardly | scarcely | barely
-    nicht | kein\w{0,2} | nie | niemals | ohne | weder
-    ne | n['’](?=\w) | pas | jamais | aucune? | sans | ni | nunca | jamás | ningun[oa]s? | ningún
-    sin | non(?![-‐‑]) | mai | senza | não | sem
-    не | ни | нет | без | никогда | нельзя
-    δεν | μη | μην | όχι | χωρίς | ούτε
-    لا | لم | لن | ليس | ليست | غير | بدون | לא | אין | אל | בלי | नहीं | न | मत | बिना
-"""
-REJECTIONS = r"""
-    (?:fail(?:s|ed|ing)?|failure) to | refus(?:e|es|ed|ing) to | den(?:y|ies|ied|ying)(?: that)?
-    prohibit\w* | forbid\w* | forbade | bann?ed | false | untrue | incorrect | doubt\w*
-    unlikely | impossible | instead of | rather than
-"""
-EXCEPTIONS = r"""
-    unless | except(?:ing|ed)?(?: for| that| where| when| if| as)? | excluding | other than
-    save (?:for|that|where|as) | notwithstanding
-    es sei denn | außer | sauf(?: si)? | salvo | eccetto | кроме | если не | εκτός
-    إلا | باستثناء | אלא | למעט | सिवाय
-"""
-CONDITIONS = r"""
-    only (?:if|when|where|after|with) | if | provided(?: that)? | providing that
-    on condition that | in the event that | in case of | subject to | as long as | so long as
-    contingent (?:up)?on | assuming(?: that)?
-    wenn | falls | sofern | à condition que | si | se | если | εάν | αν | إذا | אם | यदि | अगर
-"""
-NEGATION = compiled(NEGATIONS)
-_BINDING = any_of(EXCEPTIONS + CONDITIONS)
-_TURNING = compiled(NEGATIONS + REJECTIONS + EXCEPTIONS + CONDITIONS)
-_TURNING_HAN = re.compile("[不没未无無非勿别]|除非|如果|若|ない|ません|なかった")
+__all__ = ["NEGATION", "changes_scope", "is_scope_cut"]
 
-# These hold a "not" or "no" that turns nothing.
-_TURNS_NOTHING = compiled(
-    r"""
-    not (?:only|just|merely) | (?:no|not) (?:later|more|less|fewer|earlier|longer) than | no\.\s?\d
-    """
-)
+# A subject that negates all that is said of it.
 _NEGATED_SUBJECT = re.compile(
     r"\W*(?:(?:section|article|clause)?\s*[\d.]+\s*[:.)]?\s*)?"
-    + whole(any_of("no | none | neither | nobody | nothing | never | under no | in no")),
+    + whole(any_of("no | none | neither | nobody | nothing | never | under no | in no | ни | ni")),
     re.IGNORECASE,
 )
-# "If proof is missing," before a quote that starts with what follows from it.
-_CONDITIONAL_LEAD = re.compile(
-    rf"(?:^|[:;.]\s*|\d\s+)\W*{whole(_BINDING)}[^;:]*,\s*\Z", re.IGNORECASE
-)
+_LABEL = re.compile(r"(?:^|[:;.।۔]\s*|\d\s+)\W*\Z")
 _CLAUSE_END = re.compile(
-    r"[,;:.]|\b(?:but|because|while|whereas|although|though|so|which|who)\b", re.IGNORECASE
+    r"[,;:.،؛।]|\b(?:but|because|while|whereas|although|though|so|which|who|aber|weil|obwohl|mais|pero"
+    r"|sino|ma|но|а|αλλά|لكن|אבל|लेकिन|परंतु)\b",
+    re.IGNORECASE,
 )
-_AND = re.compile(r"\band\b", re.IGNORECASE)
+_AND = re.compile(r"\b(?:and|und|et|y|e|en|och|og|i|и|και)\b", re.IGNORECASE)
 _CLAUSE_START = re.compile(
     r"\W*(?:the|a|an|it|they|he|she|we|i|this|these|that|those|any|each|every|all|its|their)\b",
+    re.IGNORECASE,
+)
+# What begins a part of a sentence that stands for itself.
+_NEW_CLAUSE = re.compile(
+    r"[;:.؛।]|,\s|،|\b(?:and|or|but|because|while|whereas|although|though|which|who|und|oder|aber"
+    r"|et|ou|mais|y|o|pero|e|ma|en|och|og|и|или|но|а|και|ή|αλλά)\b",
     re.IGNORECASE,
 )
 # A capital that only the start of a sentence explains: a heading without a full stop stands before.
 _SENTENCE_START = re.compile(
     r"(?:The|An?|It|They|This|These|That|Those|Any|Each|Every|All|If|When|Where|In|For|No)\b"
 )
-_TURNED_AFTER = re.compile(
-    r"\W{0,3}"
-    + whole(
-        f"(?:{_BINDING}|"
-        + any_of(
-            r"""
-            not | never | n['’]t | nicht | pas | but only
-            (?:is|was|are|were|would be) (?:false|untrue|incorrect|wrong)
-            (?:is|was|are|were|would be) not (?:true|correct|the case|so)
-            (?:does|do|did|shall|will) not (?:apply|hold)
-            """
-        )
-        + ")"
-    ),
-    re.IGNORECASE,
+_SENTENCE_END = re.compile(r"[.!?。！？।]['\"”’»)\]]{0,2}\Z")
+# Said of the quote as a whole, right behind it.
+_UNTRUE_AFTER = whole(
+    any_of(
+        r"""
+        n['’]t | but only | only | (?:is|was|are|were|would be) (?:false|untrue|incorrect|wrong)
+        (?:is|was|are|were|would be) not (?:true|correct|the case|so)
+        (?:does|do|did|shall|will) not (?:apply|hold)
+        """
+    )
 )
-_TURNED_BEFORE_HAN = re.compile(r"(?:不|没|没有|未|无|無|非|勿|别|別|禁止|除非|如果|若)\Z")
-_TURNED_AFTER_KANA = re.compile("ない|なかった|ません|ず|ぬ|じゃない|ではない|場合を除")
+_UNTRUE = re.compile(_UNTRUE_AFTER, re.IGNORECASE)
+_LINK = re.compile(
+    r"[^\w;:.]{0,3}(?:(?:and|but|or|always|then|und|et|y|и|و|अथवा) )?", re.IGNORECASE
+)
+# These negate at the end of a clause what came before.
+_NEGATES_BACK = {"de", "nl", "sv", "da", "tr", "devanagari"}
 
 _REACH = 240
 _WORDS_GOVERNED = 6
 _LONGEST_LIST = 40
 
 
-def changes_scope(text: str) -> bool:
-    """Whether a text holds a word that turns or binds what stands around it."""
-    return _TURNING.search(text) is not None or _TURNING_HAN.search(text) is not None
+def changes_scope(text: str, sentence: str = "") -> bool:
+    """Whether a text holds a word that turns or binds what stands around it.
+
+    Args:
+        text: A part of a sentence.
+        sentence: The whole, which tells the language.
+    """
+    spoken = languages(sentence or text)
+    return turning(spoken).search(_without_idle(text, spoken)) is not None
 
 
 def is_scope_cut(text: str, sentences: Sequence[Span], span: Span) -> bool:
     """Whether a negation, exception or condition just outside a quote governs it."""
     if not sentences:
         return False
-    first = _sentence_at(sentences, span.start)
-    start = sentences[first].start
-    end = sentences[_sentence_at(sentences, span.end - 1)].end
-    if changes_scope(_lead_in(text, sentences, first)):
+    first, last = sentence_at(sentences, span.start), sentence_at(sentences, span.end - 1)
+    start, end = min(sentences[first].start, span.start), max(sentences[last].end, span.end)
+    if (lead := _lead_in(text, sentences, first)) and changes_scope(lead):
         return True
     before = unwrapped(text[max(start, span.start - _REACH) : span.start]).text
-    begins = unwrapped(text[span.start : span.start + 40]).text
     after = unwrapped(text[span.end : min(end, span.end + _REACH)]).text
-    return _is_governed(before, begins) or _is_turned(after)
+    if not before.strip() and not after.strip():
+        return False
+    quote = unwrapped(text[span.start : min(span.end, span.start + _REACH)]).text
+    spoken = languages(f"{before}{quote}{after}")
+    if scope_east_asian.is_cut(before, after, spoken):
+        return True
+    before, after = _without_idle(before, spoken), _without_idle(after, spoken)
+    ended = _SENTENCE_END.search(text, max(span.start, span.end - 4), span.end) is not None
+    return _is_governed(before, quote, spoken) or (not ended and _is_turned(after, spoken))
 
 
-def _sentence_at(sentences: Sequence[Span], position: int) -> int:
+def sentence_at(sentences: Sequence[Span], position: int) -> int:
+    """The last sentence that begins at a position or before it."""
     return max(bisect_right(sentences, position, key=lambda s: s.start) - 1, 0)
+
+
+def _without_idle(text: str, spoken: frozenset[str]) -> str:
+    """Blanks where a "not only" or "no later than" stands."""
+    return turning_nothing(spoken).sub(lambda found: " " * len(found[0]), text)
 
 
 def _lead_in(text: str, sentences: Sequence[Span], position: int) -> str:
@@ -124,29 +113,57 @@ def _lead_in(text: str, sentences: Sequence[Span], position: int) -> str:
     for at in range(position, max(position - _LONGEST_LIST, -1), -1):
         sentence = text[sentences[at].start : sentences[at].end]
         if not is_list_item(sentence):
-            return sentence if sentence.endswith(":") and at < position else ""
+            return sentence if sentence.endswith((":", "：")) and at < position else ""
     return ""
 
 
-def _is_governed(before: str, begins: str) -> bool:
-    if not before.strip() or _SENTENCE_START.match(begins):
+def _is_governed(before: str, quote: str, spoken: frozenset[str]) -> bool:
+    if not before.strip() or _SENTENCE_START.match(quote):
         return False
-    if _CONDITIONAL_LEAD.search(before):
-        return True
-    if is_unspaced(begins[0]) and _TURNED_BEFORE_HAN.search(before):
+    if _follows_condition(before, quote, spoken):
         return True
     clause = before[_last_end(_CLAUSE_END, before) :]
-    if _CLAUSE_START.match(begins):
+    if _CLAUSE_START.match(quote):
         clause = clause[_last_end(_AND, clause) :]
     if clause == before and _NEGATED_SUBJECT.match(before):
         return True
-    clause = _TURNS_NOTHING.sub(lambda found: " " * len(found[0]), clause)
-    turn = _last_end(_TURNING, clause)
-    return turn > 0 and len(clause[turn:].split()) <= _WORDS_GOVERNED
+    turn = _last_end(turning(spoken), clause)
+    if turn > 0 and len(clause[turn:].split()) <= _WORDS_GOVERNED:
+        return True
+    # "X denied, that": the comma before a subordinate clause ends nothing.
+    told = re.search(r"([^,;:.]*),\s*(?:dass|daß|что|що|че|że|že|hogy)\s+\Z", before)
+    return told is not None and turning(spoken).search(told[1]) is not None
 
 
-def _is_turned(after: str) -> bool:
-    return _TURNED_AFTER.match(after) is not None or _TURNED_AFTER_KANA.match(after) is not None
+def _follows_condition(before: str, quote: str, spoken: frozenset[str]) -> bool:
+    """Whether a condition such as "If proof is missing," leads to the clause a quote is part of."""
+    for found in binding(spoken).finditer(before):
+        if not _LABEL.search(before[: found.start()]):
+            continue
+        lead = before[found.end() :]
+        if ";" in lead or ":" in lead:
+            continue
+        comma = max(lead.rfind(","), lead.rfind("،"), _last_end(re.compile(r"\bतो\b"), lead) - 1)
+        rest = lead[comma + 1 :]
+        if comma >= 0 and not _NEW_CLAUSE.search(f"{rest}{quote[:0]}"):
+            return True
+    return False
+
+
+def _is_turned(after: str, spoken: frozenset[str]) -> bool:
+    link = _LINK.match(after)
+    begins = link.end() if link else 0
+    if _UNTRUE.match(after, begins) or binding(spoken).match(after, begins):
+        return True
+    direct = after.lstrip(" \"'”’»)")
+    if negating(spoken).match(direct):
+        return True
+    clause = after[: found.start()] if (found := _NEW_CLAUSE.search(after)) else after
+    if binding(spoken).search(clause):
+        return True
+    return (
+        bool(spoken & _NEGATES_BACK) and negating(spoken & _NEGATES_BACK).search(clause) is not None
+    )
 
 
 def _last_end(pattern: re.Pattern[str], text: str) -> int:

@@ -1,11 +1,12 @@
 """A text that may be cited, with what is computed from it once, and its cited stretches."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from services.verification import sentences
 from services.verification.evidence import Passage, Span
 from services.verification.folding import Folded, fold, lower, unwrapped
+from services.verification.furniture import body
 
 
 class Source:
@@ -25,11 +26,20 @@ class Source:
 
     @cached_property
     def folded(self) -> Folded:
-        return fold(self.text)
+        return fold(self.body)
+
+    @cached_property
+    def body(self) -> str:
+        """The text at the same offsets, blank where page furniture stands."""
+        return body(self.text)
 
     @cached_property
     def sentences(self) -> list[Span]:
-        return sentences.spans(self.text, self.passage.heading_path)
+        return sentences.spans(self.body, self.passage.heading_path)
+
+    def part(self, span: Span) -> "Source":
+        """A stretch of it, as a source of its own."""
+        return Source(replace(self.passage, text=self.body[span.start : span.end], regions=()))
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,7 @@ class Cited:
 
     @cached_property
     def reading(self) -> Folded:
-        return unwrapped(self.source.text[self.span.start : self.span.end])
+        return unwrapped(self.source.body[self.span.start : self.span.end])
 
     @property
     def text(self) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from services.verification import conditions, conflict, entailment, facts, polarity, wording
+from services.verification.citing import check_citation
 from services.verification.evidence import (
     Citation,
     Code,
-    DraftCitation,
     Finding,
     Passage,
     Reason,
@@ -21,7 +21,6 @@ from services.verification.evidence import (
 )
 from services.verification.folding import unwrapped
 from services.verification.markers import without_markers
-from services.verification.quotes import closest, is_too_short, locate
 from services.verification.source import Cited, Source
 
 _FAILED = Reason(
@@ -123,38 +122,6 @@ def conclude(reasons: Iterable[Reason]) -> Verdict:
     return Verdict.UNSUPPORTED if found else Verdict.SUPPORTED
 
 
-def check_citation(
-    draft: DraftCitation, source: Source | None, given: Iterable[Source]
-) -> Citation | Reason:
-    """Where a quote stands in the source it cites, or why it does not.
-
-    Args:
-        draft: The quote as it was drafted.
-        source: What it cites; None when that was not given.
-        given: Every source that was.
-    """
-    if is_too_short(draft.quote, source):
-        message = "The quote is too short to point at anything; quote the whole clause."
-        return Reason(Code.QUOTE_TOO_SHORT, message, passage_id=draft.passage_id)
-    if source is None:
-        message = "The cited passage was not among those given."
-        return Reason(Code.UNKNOWN_PASSAGE, message, passage_id=draft.passage_id)
-    found = locate(source, draft.quote)
-    if found is None:
-        return _not_there(draft, source, [other for other in given if other is not source])
-    if found.is_cut:
-        whole = Cited(source, found.span).around.span
-        return Reason(
-            Code.SCOPE_CUT,
-            "A negation, exception or condition just outside the quote governs it;"
-            " quote the whole sentence.",
-            passage_id=draft.passage_id,
-            passage_span=found.span,
-            closest_text=source.text[whole.start : whole.end],
-        )
-    return Citation(source.passage, found.span, found.match)
-
-
 def _examine(
     statement: Statement, sources: Mapping[str, Source], min_coverage: float, today: str
 ) -> Examined:
@@ -186,21 +153,3 @@ def to_judge(verdict: Verdict, text: str, cited: Sequence[Cited]) -> Sequence[Ci
     if verdict is not Verdict.SUPPORTED or entailment.is_verbatim(unwrapped(text).text, cited):
         return ()
     return cited
-
-
-def _not_there(draft: DraftCitation, source: Source, others: Sequence[Source]) -> Reason:
-    for other in others:
-        if found := locate(other, draft.quote):
-            return Reason(
-                Code.MISATTRIBUTED,
-                f"The quoted words are in passage {other.passage.id}, not in the one cited.",
-                passage_id=other.passage.id,
-                passage_span=found.span,
-                closest_text=other.text[found.span.start : found.span.end],
-            )
-    return Reason(
-        Code.QUOTE_NOT_FOUND,
-        "The quoted words are in none of the given passages.",
-        passage_id=draft.passage_id,
-        closest_text=closest(draft.quote, [source, *others]),
-    )

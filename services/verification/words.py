@@ -17,7 +17,7 @@ _MARKS = (
     "\u0900-\u0903\u093a-\u094f\u0951-\u0963\u0980-\u0dff"
 )
 _UNSPACED = "\u3040-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff"
-_WORD = re.compile(
+WORD = re.compile(
     rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[\w{_MARKS}])+(?:['’](?:(?![{_UNSPACED}])[\w{_MARKS}])+)*"
 )
 
@@ -78,7 +78,7 @@ def stem(word: str) -> str:
 def _words(text: str) -> tuple[Word, ...]:
     return tuple(
         Word(found.group(), stem(found.group()), Span(found.start(), found.end()))
-        for found in _WORD.finditer(text)
+        for found in WORD.finditer(text)
     )
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from services.verification.evidence import Passage
 from services.verification.folding import fold
-from services.verification.quotes import closest, locate
+from services.verification.hints import closest
+from services.verification.quotes import locate
 from services.verification.source import Source
 
 TEXT = (
@@ -73,7 +74,7 @@ def printed(text: str, chance: random.Random) -> str:
 def test_a_true_quote_is_found_at_its_place_however_it_is_printed(chance):
     start, end = stretch(chance)
     found = locate(SOURCE, printed(TEXT[start:end], chance))
-    assert (found.span.start, found.span.end, found.is_cut) == (start, end, False)
+    assert (found.span.start, found.span.end, found.cut) == (start, end, None)
 
 
 @given(seeds)
@@ -118,7 +119,11 @@ def test_a_quote_that_begins_or_ends_inside_a_word_is_rejected(chance):
         assert found is None or found.span.start not in (start, at)
 
 
-@given(st.text(), st.text(min_size=1, max_size=8))
+# Without page breaks: what is printed beside one may lie inside a quote.
+@given(
+    st.text(st.characters(exclude_characters="\f")),
+    st.text(st.characters(exclude_characters="\f"), min_size=1, max_size=8),
+)
 @settings(max_examples=300, deadline=None)
 def test_what_is_found_in_any_text_has_the_letters_of_the_quote(text, quote):
     found = locate(Source(Passage("p", f"{text} {quote} {text}")), quote)

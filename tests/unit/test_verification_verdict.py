@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from services.verification import facts
+from services.verification.citing import check_citation
 from services.verification.evidence import (
     Box,
     Code,
@@ -16,7 +17,7 @@ from services.verification.evidence import (
     Statement,
     Verdict,
 )
-from services.verification.verdict import check_citation, sources_of, verify
+from services.verification.verdict import sources_of, verify
 
 CASES = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "verdicts.yaml").read_text(encoding="utf-8")

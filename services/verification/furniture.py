@@ -1,0 +1,121 @@
+"""Running headers, footers and page numbers: what is printed between two pages of one sentence."""
+
+# ruff: noqa: RUF001 - the dashes and digits of several scripts are meant
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from services.verification.evidence import Span
+
+_LINE = re.compile(r"[^\n\r\v\x1c-\x1e\x85\u2028\u2029]+")
+# At the top and at the bottom of a page, so many lines may be furniture.
+_DEEPEST = 3
+# A line that counts pages says nothing else.
+_LONGEST_NUMBER_LINE = 40
+_PAGE_WORD = (
+    r"(?:page|pages|pg\.?|p\.|seite|s\.|página|pagina|pag\.?|side|sida|strona|str\.|стр\.?|страница"
+    r"|стор\.?|сторінка|σελίδα|σελ\.|صفحة|ص|עמוד|עמ['׳]|पृष्ठ|第|쪽|페이지)"
+)
+_OF = r"(?:of|/|von|de|di|sur|из|з|από|من|מתוך|का|／|共)"
+_PAGE_NUMBER = re.compile(
+    rf"[\W_]*(?:{_PAGE_WORD}\s*)?(?:\d{{1,5}}|[ivxl]{{1,7}})(?:\s*(?:页|頁|ページ|쪽|페이지))?"
+    rf"(?:\s*{_OF}\s*\d{{1,5}}(?:\s*(?:页|頁|ページ|쪽))?)?[\W_]*",
+    re.IGNORECASE,
+)
+# What would make it a figure of the text: a sign, a mark, a unit.
+_FIGURE = re.compile(r"[%‰$€£¥₹()°.,+−]|\d\s*[-–]\s*\d")
+_NUMBER = re.compile(r"\d+")
+
+
+def body(text: str) -> str:
+    """The text at the same offsets, with a line break and blanks where page furniture stands."""
+    if "\f" not in text:
+        return text
+    parts, done = [], 0
+    for gap in _gaps(text):
+        parts += [text[done : gap.start], "\n", " " * (gap.end - gap.start - 1)]
+        done = gap.end
+    return "".join([*parts, text[done:]])
+
+
+def _gaps(text: str) -> Iterator[Span]:
+    """From the last word of a page to the first of the next, where furniture stands between."""
+    pages = [list(_lines(text, page)) for page in _pages(text)]
+    tops = _counted([[_content(text, line) for line in page[:_DEEPEST]] for page in pages])
+    bottoms = _counted(
+        [[_content(text, line) for line in page[: -_DEEPEST - 1 : -1]] for page in pages]
+    )
+    feet = [
+        _depth(text, page[::-1], bottoms, number) if number < len(pages) - 1 else 0
+        for number, page in enumerate(pages)
+    ]
+    heads = [
+        min(_depth(text, page, tops, number), len(page) - foot) if number else 0
+        for number, (page, foot) in enumerate(zip(pages, feet, strict=True))
+    ]
+    for number, (page, following) in enumerate(pairwise(pages)):
+        foot, head = feet[number], heads[number + 1]
+        if not foot and not head:
+            continue
+        kept = page[: len(page) - foot]
+        start = kept[-1].end if kept else (page[0].start if page else None)
+        rest = following[head:]
+        end = rest[0].start if rest else (following[-1].end if following else None)
+        if start is not None and end is not None:
+            yield Span(start, end)
+
+
+def _pages(text: str) -> Iterator[Span]:
+    start = 0
+    for found in re.finditer("\f", text):
+        yield Span(start, found.start())
+        start = found.end()
+    yield Span(start, len(text))
+
+
+def _lines(text: str, page: Span) -> Iterator[Span]:
+    for found in _LINE.finditer(text, page.start, page.end):
+        line = found.group()
+        if stripped := line.strip():
+            begin = found.start() + line.index(stripped)
+            yield Span(begin, begin + len(stripped))
+
+
+def _content(text: str, line: Span) -> str:
+    return " ".join(text[line.start : line.end].split())
+
+
+def _counted(edges: Sequence[Sequence[str]]) -> Counter[str]:
+    """On how many pages a line stands at the edge, as it is or with the page's number in it."""
+    return Counter(
+        key
+        for number, lines in enumerate(edges)
+        for key in {k for x in lines for k in _keys(x, number)}
+    )
+
+
+def _keys(line: str, page: int) -> Iterator[str]:
+    """A line, and the line with one of its numbers counted from the page it stands on."""
+    yield line
+    for found in list(_NUMBER.finditer(line))[:4]:
+        if len(found[0]) <= 5:  # noqa: PLR2004 - no document has more pages
+            yield f"{line[: found.start()]}\0{int(found[0]) - page}{line[found.end() :]}"
+
+
+def _depth(text: str, lines: Sequence[Span], known: Counter[str], page: int) -> int:
+    """How many lines, from the edge inwards, are furniture."""
+    for depth, line in enumerate(lines[:_DEEPEST]):
+        words = _content(text, line)
+        if not _is_page_number(words) and all(known[key] < 2 for key in _keys(words, page)):  # noqa: PLR2004
+            return depth
+    return min(len(lines), _DEEPEST)
+
+
+def _is_page_number(line: str) -> bool:
+    return (
+        len(line) <= _LONGEST_NUMBER_LINE
+        and _PAGE_NUMBER.fullmatch(line) is not None
+        and _FIGURE.search(line.replace("p.", "")) is None
+    )
