@@ -95,6 +95,9 @@ def citation(message: core.Citation) -> View:
         "document_end": message.document_span.end,
         "authority": authority(message.authority),
         "match": word(core.Citation.Match.DESCRIPTOR, "MATCH_", message.match),
+        "published": message.published or None,
+        "effective_from": message.effective_from or None,
+        "effective_to": message.effective_to or None,
     }
 
 
@@ -107,6 +110,7 @@ def reason(message: core.Reason) -> View:
         "passage_span": _span(message, "passage_span"),
         "citation_index": message.citation_index if message.HasField("citation_index") else None,
         "closest_text": message.closest_text,
+        "citations": [citation(c) for c in message.citations],
     }
 
 
@@ -123,6 +127,7 @@ def abstention(message: core.Abstention) -> View:
     return {
         "type": word(core.Abstention.Type.DESCRIPTOR, "TYPE_", message.type),
         "message": message.message,
+        "conflicting": [citation(c) for c in message.conflicting],
     }
 
 

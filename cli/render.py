@@ -1,5 +1,6 @@
 """Answers and checks as a reader sees them in a terminal."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -69,6 +70,16 @@ def _statements(statements: Sequence[core.VerifiedStatement]) -> Iterator[Render
 
 
 def _citation(number: int, citation: core.Citation) -> RenderableType:
+    line = Text.assemble(
+        (f"[{number}] ", "cyan"),
+        f"“{clean(citation.quote)}”\n",
+        (", ".join(_where(citation)), "dim"),
+    )
+    return Padding(line, (0, 0, 0, 2))
+
+
+def _where(citation: core.Citation) -> list[str]:
+    """The source of a citation, with what a reader needs to weigh it and that is known."""
     authority = json_view.authority(citation.authority).lower()
     where = [
         clean(citation.source_name),
@@ -76,18 +87,20 @@ def _citation(number: int, citation: core.Citation) -> RenderableType:
         f"page {citation.page_number}" if citation.page_number else "",
         f"section {clean(citation.section_id)}" if citation.section_id else "",
         f"{authority} authority" if citation.authority else "",
+        f"published {clean(citation.published)}" if citation.published else "",
+        f"in force from {clean(citation.effective_from)}" if citation.effective_from else "",
     ]
-    line = Text.assemble(
-        (f"[{number}] ", "cyan"),
-        f"“{clean(citation.quote)}”\n",
-        (", ".join(part for part in where if part), "dim"),
-    )
-    return Padding(line, (0, 0, 0, 2))
+    return [part for part in where if part]
 
 
 def _abstention(message: grounding.Answer) -> Iterator[RenderableType]:
     kind = json_view.abstention(message.abstention)["type"]
-    yield plain(f"{kind}: {message.abstention.message}")
+    if message.abstention.conflicting:  # The message quotes them too, for those who read only that.
+        yield plain(f"{kind}: sources in force contradict each other.")
+        for number, citation in enumerate(message.abstention.conflicting, 1):
+            yield _citation(number, citation)
+    else:
+        yield plain(f"{kind}: {message.abstention.message}")
     if not message.HasField("search"):
         return
     search = message.search
@@ -128,6 +141,9 @@ def _reasons(reasons: Iterable[core.Reason]) -> Iterator[tuple[str, str]]:
         yield f"\n  {json_view.reason_code(reason.code)}: {clean(reason.message)}", "dim"
         if reason.closest_text:
             yield f"\n  closest: “{clean(reason.closest_text)}”", "dim"
+        for citation in reason.citations:
+            said = f"“{clean(citation.quote)}” {', '.join(_where(citation))}"
+            yield f"\n  - {said}", "dim"
 
 
 def _figures(message: grounding.Answer) -> RenderableType:
@@ -185,20 +201,25 @@ def waterfall(timings: Iterable[core.StageTiming]) -> RenderableType:
 def grounding_check(message: verification.CheckGroundingResponse) -> RenderableType:
     """Each sentence with its verdict and what carries it or speaks against it."""
     lines: list[RenderableType] = []
+    verdicts: Counter[str] = Counter()
     for claim in message.claims:
         statement = claim.statement
         if not claim.needs_check:
             lines.append(plain(f"states nothing: {statement.text}", "dim"))
             continue
         style = _VERDICT_STYLE.get(statement.verdict, "yellow")
+        verdict = json_view.verdict(statement.verdict)
+        verdicts[verdict] += 1
         lines.append(
             Text.assemble(
-                (f"{json_view.verdict(statement.verdict)}: ", style),
+                (f"{verdict}: ", style),
                 clean(statement.text),
+                (f" (support {claim.support:.2f})", "dim"),
                 *_reasons(statement.reasons),
             )
         )
         lines += [_citation(number, c) for number, c in enumerate(statement.citations, 1)]
+    counted = ", ".join(f"{count} {verdict.lower()}" for verdict, count in verdicts.most_common())
     share = f"{message.support:.0%} of the sentences that state something are supported"
-    lines.append(plain(f"{share} ({message.verifier})."))
+    lines.append(plain(f"{share}{f': {counted}' if counted else ''} ({message.verifier})."))
     return Group(*lines)

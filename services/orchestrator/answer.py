@@ -6,11 +6,18 @@ from itertools import count
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
-from services.orchestrator.review import Review, released
+from services.orchestrator.review import Review, conflicts, released
 from services.orchestrator.state import State
 
 ABSTENTION = "Insufficient information in the provided sources."
 
+_AUTHORITIES = {
+    core.AUTHORITY_HIGH: "high authority",
+    core.AUTHORITY_MEDIUM: "medium authority",
+    core.AUTHORITY_STANDARD: "standard authority",
+}
+# The citation has all of it.
+_LONGEST_QUOTE = 400
 _DECIDED = (core.COMPLIANCE_COMPLIANT, core.COMPLIANCE_NON_COMPLIANT)
 
 
@@ -65,6 +72,14 @@ def _compliance(verified: Review, *, whole: bool) -> core.Compliance:
 
 
 def _abstention(state: State) -> core.Abstention:
+    if found := conflicts(state["objections"]):
+        shown = [citation for reason in found for citation in reason.citations]
+        distinct = {(c.passage_id, c.span.start, c.span.end): c for c in shown}.values()
+        return core.Abstention(
+            type=core.Abstention.TYPE_CONFLICTING,
+            message=" ".join(["Sources in force contradict each other.", *map(_said, distinct)]),
+            conflicting=distinct,
+        )
     if state["objections"]:
         return core.Abstention(
             type=core.Abstention.TYPE_UNVERIFIABLE,
@@ -76,6 +91,20 @@ def _abstention(state: State) -> core.Abstention:
         message=f"Nothing answers the question in {_counted(searched.passage_count, 'passage')} "
         f"of {_counted(searched.document_count, 'document')}.",
     )
+
+
+def _said(citation: core.Citation) -> str:
+    """One side of a conflict, with what a reader needs to weigh it."""
+    where = [
+        citation.source_name,
+        f"page {citation.page_number}" if citation.page_number else "",
+        _AUTHORITIES.get(citation.authority, ""),
+        f"published {citation.published}" if citation.published else "",
+        f"in force from {citation.effective_from}" if citation.effective_from else "",
+    ]
+    quote = " ".join(citation.quote.split())
+    shown = quote if len(quote) <= _LONGEST_QUOTE else quote[: _LONGEST_QUOTE - 1] + "…"
+    return f"{', '.join(filter(None, where))}: “{shown}”"
 
 
 def _counted(number: int, noun: str) -> str:

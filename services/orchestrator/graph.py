@@ -140,9 +140,7 @@ async def verify(state: State, runtime: Runtime[Agents]) -> State:
     objections = review.objections(reviewed, state["attempts"])
     for objection in objections:
         runtime.stream_writer(Event(objection=objection))
-    # Where as much could be verified as before, the newer draft is the better one.
-    best = max(reviewed, state.get("best", reviewed), key=lambda r: len(review.released(r)))
-    return {"objections": objections, "best": best if objections else reviewed}
+    return {"objections": objections, "best": _better(reviewed, state, whole=not objections)}
 
 
 async def score(state: State, runtime: Runtime[Agents]) -> State:
@@ -183,6 +181,22 @@ async def remember(state: State, runtime: Runtime[Agents]) -> State:
             answer.memory_degraded = True
     runtime.context.measures.answered(answer)
     return {"answer": answer}
+
+
+def _better(reviewed: review.Review, state: State, *, whole: bool) -> review.Review:
+    """The new draft, unless more of an earlier one was verified.
+
+    Where sources contradict each other, a draft that is silent about it is no better than the one
+    that fell over it.
+    """
+    if "best" not in state:
+        return reviewed
+    known = review.conflicts(state["objections"])
+    if not all(review.tells_of(reviewed, conflict) for conflict in known):
+        return state["best"]
+    # Where as much could be verified as before, the newer draft is the better one.
+    earlier = len(review.released(state["best"]))
+    return reviewed if whole or len(review.released(reviewed)) >= earlier else state["best"]
 
 
 def _stage(name: str, node: Callable[[State, Runtime[Agents]], Awaitable[State]]) -> Node:

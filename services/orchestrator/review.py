@@ -1,6 +1,6 @@
 """What verification said of a draft, believed only as far as it fits what was sent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from verity.v1 import core_pb2 as core
@@ -66,6 +66,22 @@ def objections(verified: Review, attempt: int) -> list[core.Objection]:
     ]
 
 
+def conflicts(objections: Iterable[core.Objection]) -> list[core.Reason]:
+    """Where sources in force were found to contradict each other, each with its citations."""
+    return [
+        reason
+        for objection in objections
+        for reason in objection.reasons
+        if reason.code == core.Reason.CODE_CONFLICTING_SOURCES and reason.citations
+    ]
+
+
+def tells_of(verified: Review, conflict: core.Reason) -> bool:
+    """Whether what may be said has a statement that rests on all the sources in conflict."""
+    sources = {citation.passage_id for citation in conflict.citations}
+    return any(sources <= {c.passage_id for c in s.citations} for s in released(verified))
+
+
 def _fits(
     drafted: core.DraftStatement,
     verified: core.VerifiedStatement,
@@ -74,7 +90,8 @@ def _fits(
     if verified.text != drafted.text:
         return False
     if verified.verdict != core.VERDICT_SUPPORTED:
-        return verified.verdict in _FAILURES
+        shown = (citation for reason in verified.reasons for citation in reason.citations)
+        return verified.verdict in _FAILURES and all(_located(c, sources) for c in shown)
     return (
         not verified.reasons
         and len(verified.citations) > 0

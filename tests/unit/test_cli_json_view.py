@@ -35,6 +35,7 @@ CITATION = core.Citation(
     document_span=core.Span(start=105, end=109),
     authority=core.AUTHORITY_HIGH,
     match=core.Citation.MATCH_EXACT,
+    effective_from="2026-01-01",
 )
 REASON = core.Reason(
     code=core.Reason.CODE_NUMBER_MISMATCH,
@@ -128,6 +129,9 @@ def test_a_statement_has_its_citations_with_offsets_in_the_passage():
         "document_end": 109,
         "authority": "HIGH",
         "match": "EXACT",
+        "published": None,
+        "effective_from": "2026-01-01",
+        "effective_to": None,
     }
 
 
@@ -150,6 +154,7 @@ def test_an_objection_says_what_was_drafted_and_why_it_fell():
             "passage_span": None,
             "citation_index": 0,
             "closest_text": "2.45",
+            "citations": [],
         }
     ]
 
@@ -175,9 +180,24 @@ def test_an_abstention_names_its_type_and_what_was_searched():
     )
     assert view["status"] == "ABSTAINED"
     assert view["compliance"] == "UNSPECIFIED"
-    assert view["abstention"] == {"type": "NO_EVIDENCE", "message": "None."}
+    assert view["abstention"] == {"type": "NO_EVIDENCE", "message": "None.", "conflicting": []}
     assert view["search"]["passage_count"] == 7
     assert view["search"]["nearest_misses"][0]["passage_id"] == "p9"
+
+
+def test_a_conflict_gives_both_citations_in_the_reason_and_in_the_abstention():
+    conflict = core.Reason(
+        code=core.Reason.CODE_CONFLICTING_SOURCES, citations=[CITATION, CITATION]
+    )
+    abstention = core.Abstention(
+        type=core.Abstention.TYPE_CONFLICTING, conflicting=[CITATION, CITATION]
+    )
+    view = json_view.answer(
+        grounding.Answer(abstention=abstention, objections=[core.Objection(reasons=[conflict])])
+    )
+    both = [json_view.citation(CITATION)] * 2
+    assert view["abstention"]["conflicting"] == both
+    assert view["objections"][0]["reasons"][0]["citations"] == both
 
 
 def test_an_enum_value_of_a_newer_server_stays_a_number():

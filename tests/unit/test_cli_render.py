@@ -7,6 +7,7 @@ from google.protobuf.duration_pb2 import Duration
 from rich.console import Console
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
+from verity.v1 import verification_service_pb2 as verification
 
 from cli import render
 
@@ -139,3 +140,44 @@ def test_the_waterfall_shows_each_stage_where_it_ran():
 
 def test_a_waterfall_without_any_time_is_still_drawn():
     assert "0.0 ms" in printed(render.waterfall([core.StageTiming(stage="recall", attempt=1)]))
+
+
+def test_a_conflict_shows_both_sides_with_authority_and_dates():
+    ours, theirs = citation("more than 25%", 42), citation("more than 20%", 2)
+    theirs.source_name, theirs.effective_from = "amendment.pdf", "2026-03-01"
+    abstention = core.Abstention(
+        type=core.Abstention.TYPE_CONFLICTING, message="Long.", conflicting=[ours, theirs]
+    )
+    output = printed(render.answer(grounding.Answer(text="Nothing.", abstention=abstention)))
+    assert "CONFLICTING: sources in force contradict each other." in output
+    assert "[1] “more than 25%”" in output
+    assert "[2] “more than 20%”" in output
+    assert "amendment.pdf, page 2, section 4.2, high authority, in force from 2026-03-01" in output
+
+
+def test_a_check_tells_each_verdict_its_score_and_what_speaks_against_it():
+    conflict = core.Reason(
+        code=core.Reason.CODE_CONFLICTING_SOURCES,
+        message="Sources in force differ.",
+        citations=[citation("25 euros", 1), citation("30 euros", 2)],
+    )
+    claims = [
+        verification.CheckedClaim(statement=core.VerifiedStatement(text="Hello!")),
+        verification.CheckedClaim(
+            statement=core.VerifiedStatement(
+                text="The fee is 25 euros.", verdict=core.VERDICT_CONTRADICTED, reasons=[conflict]
+            ),
+            needs_check=True,
+            support=0.75,
+        ),
+    ]
+    output = printed(
+        render.grounding_check(
+            verification.CheckGroundingResponse(claims=claims, support=0, verifier="verity/1")
+        )
+    )
+    assert "states nothing: Hello!" in output
+    assert "CONTRADICTED: The fee is 25 euros. (support 0.75)" in output
+    assert "CONFLICTING_SOURCES: Sources in force differ." in output
+    assert "“30 euros” policy.pdf, page 2" in output
+    assert "0% of the sentences that state something are supported: 1 contradicted" in output

@@ -220,3 +220,33 @@ def test_no_reply_gets_an_unverified_word_into_an_answer(drafted, reply, fitted)
     assert {o.statement.text for o in answer.objections} == {
         s.text for s in reviewed.statements if s not in proven
     }
+
+
+def conflicting(*citations):
+    reason = core.Reason(code=core.Reason.CODE_CONFLICTING_SOURCES, citations=citations)
+    return core.VerifiedStatement(
+        text="A.", verdict=core.VERDICT_CONTRADICTED, reasons=[reason], citations=citations[:1]
+    )
+
+
+def test_a_conflict_that_stops_an_answer_is_its_abstention_with_each_place_once():
+    one, other = (citation(SOURCE, q) for q in ("Any corporate entity", "proof of funds"))
+    reply = verification.VerifyResponse(statements=[conflicting(one, other)] * 2)
+    reviewed = review(draft(*[statement("A.")] * 2), [SOURCE], reply)
+    answer = compose(state(best=reviewed, objections=objections(reviewed, 1)))
+    assert answer.abstention.type == core.Abstention.TYPE_CONFLICTING
+    assert list(answer.abstention.conflicting) == [one, other]
+
+
+def test_a_side_of_a_conflict_that_is_not_in_its_source_makes_the_statement_unchecked():
+    one = citation(SOURCE, "Any corporate entity")
+    invented = core.Citation(passage_id="p1", quote="Pay me.", span=core.Span(start=0, end=7))
+    reviewed = review(
+        draft(statement("A.")),
+        [SOURCE],
+        verification.VerifyResponse(statements=[conflicting(one, invented)]),
+    )
+    assert reviewed.statements[0].verdict == core.VERDICT_UNCHECKED
+    answer = compose(state(best=reviewed, objections=objections(reviewed, 1)))
+    assert answer.abstention.type == core.Abstention.TYPE_UNVERIFIABLE
+    assert "Pay me" not in str(answer)
