@@ -16,17 +16,18 @@ MODULES = sorted(ROOT.glob("services/**/*.py"))
 # What is not named here is pure: it computes and decides, touches nothing outside, and imports the
 # standard library, other pure modules, `chassis.errors` and a few small libraries. Named are the
 # modules beside every service's __main__, servicer and messages that do reach outside.
-PURE_LIBRARIES = {"nupunkt", "rapidfuzz", "snowballstemmer"}
+PURE_LIBRARIES = {"charset_normalizer", "nupunkt", "rapidfuzz", "selectolax", "snowballstemmer"}
 OUTSIDE = {
     "generation": {"measured", "openai", "reply"},
     "orchestrator": {"asking", "graph", "measures", "redis_memory"},
     "retrieval": {
         "batching", "ingest", "leases", "onnx", "pages", "parsers", "parsers.markdown",
         "parsers.pdf", "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page",
-        "qdrant_edge", "qdrant_server", "reading", "rendering", "search", "tokens",
+        "parsers.sniffing", "qdrant_edge", "qdrant_server", "reading", "rendering", "search",
+        "tokens",
     },
     "verification": {
-        "judges.cross_encoder", "judges.llm", "judging", "verifier",
+        "judges.cross_encoder", "judges.embedded", "judges.llm", "judging", "verifier",
     },
 }  # fmt: skip
 TRANSLATING = {"__main__", "servicer", "messages"}

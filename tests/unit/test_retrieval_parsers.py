@@ -7,7 +7,8 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
 from services.chassis.errors import InvalidInput
-from services.retrieval.parsers import parse
+from services.retrieval.parsers import docx, parse, xlsx
+from tests.office_files import a_docx, an_xlsx, zipped
 
 
 def a_pdf(pages=("Hello there.",), **options):
@@ -28,6 +29,12 @@ def refusal(data, name, content_type="", **options):
 
 PDF = a_pdf()
 TEXT = b"Plain words."
+PAGE = b"<!DOCTYPE html><title>A</title><p>words"
+MAIL = b"From: a@b.example\r\nSubject: Limits\r\n\r\nThe limit is 5%.\r\n"
+DOCX = a_docx("<w:p><w:r><w:t>Words</w:t></w:r></w:p>")
+XLSX = an_xlsx({"Sheet1": '<row r="1"><c r="A1"><v>5</v></c></row>'})
+# As Office writes a document that has a password: an old container around it.
+LOCKED_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le")
 
 
 @pytest.mark.parametrize(
@@ -45,6 +52,17 @@ TEXT = b"Plain words."
         (TEXT, "notes.md", "text/plain", "text/markdown"),
         (TEXT, "notes.txt", "text/markdown", "text/markdown"),
         (b"A PDF starts with\n%PDF-1.7\n", "about.md", "", "text/markdown"),
+        (PAGE, "page.html", "", "text/html"),
+        (PAGE, "page", "", "text/html"),
+        (b"<p>a part of a page", "part.htm", "text/html; charset=utf-8", "text/html"),
+        (PAGE.decode().encode("utf-16"), "page.html", "", "text/html"),
+        (MAIL, "letter.eml", "", "message/rfc822"),
+        (MAIL, "letter", "", "message/rfc822"),
+        (MAIL, "letter.eml", "text/plain", "message/rfc822"),
+        (MAIL, "letter.txt", "", "text/plain"),
+        (DOCX, "policy.docx", "", docx.CONTENT_TYPE),
+        (DOCX, "policy", "application/zip", docx.CONTENT_TYPE),
+        (XLSX, "figures.xlsx", "application/octet-stream", xlsx.CONTENT_TYPE),
     ],
 )
 def test_the_bytes_say_what_a_file_is_and_its_name_which_kind_of_text(data, name, declared, found):
@@ -62,18 +80,32 @@ def test_the_bytes_say_what_a_file_is_and_its_name_which_kind_of_text(data, name
         (PDF, "policy.docx", "", "TYPE_MISMATCH"),
         (b"PK\x03\x04rest", "policy.pdf", "", "TYPE_MISMATCH"),
         (b"<!DOCTYPE html><p>words", "page.txt", "", "TYPE_MISMATCH"),
-        (b"PK\x03\x04rest", "policy.docx", "", "UNSUPPORTED_TYPE"),
+        (DOCX, "policy.xlsx", "", "TYPE_MISMATCH"),
+        (XLSX, "policy.docx", "", "TYPE_MISMATCH"),
+        (DOCX, "policy.pdf", "", "TYPE_MISMATCH"),
+        (TEXT, "policy.docx", "", "TYPE_MISMATCH"),
+        (TEXT, "letter.eml", "", "TYPE_MISMATCH"),
+        (PDF, "page.html", "", "TYPE_MISMATCH"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest", "policy.docx", "", "TYPE_MISMATCH"),
+        (a_docx("<w:p/>", macros=True), "policy.docx", "", "TYPE_MISMATCH"),
+        (a_docx("<w:p/>", macros=True), "policy.docm", "", "UNSUPPORTED_TYPE"),
+        (a_docx("<w:p/>", kind="presentationml.presentation"), "a.pptx", "", "UNSUPPORTED_TYPE"),
+        (zipped({"readme.txt": "words"}), "files.zip", "", "UNSUPPORTED_TYPE"),
+        (zipped({"readme.txt": "words"}), "policy.docx", "", "TYPE_MISMATCH"),
+        (LOCKED_OFFICE, "policy.docx", "", "ENCRYPTED_FILE"),
+        (b"PK\x03\x04rest", "policy.docx", "", "DAMAGED_FILE"),
+        (DOCX[: len(DOCX) // 2], "policy.docx", "", "DAMAGED_FILE"),
+        (a_docx("<w:p><w:r></w:p>"), "policy.docx", "", "DAMAGED_FILE"),
+        (a_docx("<w:p/>"), "policy.docx", "", "NO_TEXT"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest", "old.doc", "", "UNSUPPORTED_TYPE"),
-        (b"<html><p>words", "page.html", "text/html", "UNSUPPORTED_TYPE"),
-        (b"words in a page", "page.html", "", "UNSUPPORTED_TYPE"),
         (b"{\\rtf1 words}", "letter.rtf", "", "UNSUPPORTED_TYPE"),
-        (b"From: a@b.example\n\nwords", "letter.eml", "", "UNSUPPORTED_TYPE"),
         (b"\x89PNG\r\n\x1a\nrest", "scan.png", "image/png", "UNSUPPORTED_TYPE"),
         (b"\x00\x01\x02 words", "notes", "", "UNSUPPORTED_TYPE"),
         (b"%PDF-1.7\nthat is all", "policy.pdf", "", "DAMAGED_FILE"),
         (PDF[: len(PDF) // 2], "policy.pdf", "", "DAMAGED_FILE"),
         (b"\xff\xfeodd", "notes.txt", "", "DAMAGED_FILE"),
         (b" \n\t\n", "notes.txt", "", "NO_TEXT"),
+        (b"<html><script>words()</script>", "page.html", "", "NO_TEXT"),
         (a_pdf(["", ""]), "scan.pdf", "", "NO_TEXT"),
         (a_pdf(encrypt=StandardEncryption("secret")), "policy.pdf", "", "ENCRYPTED_FILE"),
     ],

@@ -1,5 +1,7 @@
 """Plain text and Markdown: characters, pages, paragraphs, sections."""
 
+# ruff: noqa: RUF001 - letters of other scripts look like ours
+
 import time
 
 import pytest
@@ -8,6 +10,13 @@ from hypothesis import strategies as st
 
 from services.retrieval.document import ParsedDocument
 from services.retrieval.parsers import encoding, markdown, plain
+
+RUSSIAN = "Банк проверяет личность каждого клиента до открытия счета."
+GREEK = "Η τράπεζα επαληθεύει την ταυτότητα κάθε πελάτη πριν από το άνοιγμα."
+JAPANESE = "銀行は口座を開設する前に顧客の本人確認を行うものとする。"
+CHINESE = "银行应当在开户前核实客户身份，并保存相关记录。"
+CHINESE_OF_TAIWAN = "銀行應於開戶前核實客戶身分，並保存相關紀錄。"
+KOREAN = "은행은 계좌를 개설하기 전에 고객의 신원을 확인하여야 한다."
 
 
 def outline(document: ParsedDocument):
@@ -31,6 +40,17 @@ def printed(document: ParsedDocument):
         (b"a\r\nb\rc\n\r\nd", "a\nb\nc\n\nd"),
         (b"x" * 2000 + b"\x1b", "x" * 2000 + "\ufffd"),
         (b"tab\tand\fpage", "tab\tand\fpage"),
+        ("words, 5 %".encode("utf-16-le"), "words, 5 %"),
+        ("words, 5 %".encode("utf-16-be"), "words, 5 %"),
+        (RUSSIAN.encode("cp1251"), RUSSIAN),
+        (RUSSIAN.encode("koi8-r"), RUSSIAN),
+        (GREEK.encode("cp1253"), GREEK),
+        (JAPANESE.encode("shift_jis"), JAPANESE),
+        (CHINESE.encode("gb18030"), CHINESE),
+        (CHINESE_OF_TAIWAN.encode("big5"), CHINESE_OF_TAIWAN),
+        (KOREAN.encode("euc_kr"), KOREAN),
+        # What Polish and English share must not become Polish: a price would change its currency.
+        (b"It costs \xa35 (\xa712.4) \x96 \x93B\x94", "It costs £5 (§12.4) – “B”"),
         (b"", ""),
     ],
 )
@@ -38,7 +58,28 @@ def test_bytes_become_text_in_the_defined_way(data, text):
     assert encoding.decode(data) == text
 
 
-@pytest.mark.parametrize("data", [b"a\x00b", b"\x01\x02\x03 abc", "words".encode("utf-16-le")])
+@pytest.mark.parametrize(
+    ("text", "declared"),
+    [
+        (JAPANESE, "euc-jp"),
+        (JAPANESE, "iso-2022-jp"),
+        ("Źródło środków", "ISO-8859-2"),
+        ("“It costs €5”", "ISO-8859-1"),
+        ("plain", "no-such-encoding"),
+        ("plain", "unicode_escape"),
+    ],
+)
+def test_a_declared_encoding_is_believed_when_it_is_one(text, declared):
+    written = {"ISO-8859-1": "cp1252"}.get(declared, declared)
+    data = text.encode() if text == "plain" else text.encode(written)
+    assert encoding.decode(data, declared) == text
+
+
+def test_what_has_no_meaning_in_the_declared_encoding_is_seen_to_be_missing():
+    assert encoding.decode(b"caf\xe9 au lait", "utf-8") == "caf\ufffd au lait"
+
+
+@pytest.mark.parametrize("data", [b"a\x00b", b"\x01\x02\x03 abc", b"odd\x00"])
 def test_bytes_full_of_control_codes_are_no_text(data):
     assert encoding.decode(data) is None
 

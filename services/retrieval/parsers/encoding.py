@@ -3,6 +3,8 @@
 import codecs
 import re
 
+import charset_normalizer
+
 from services.chassis.errors import InvalidInput
 from services.retrieval.parsers.characters import MADE_READABLE, NO_CHARACTERS
 
@@ -14,36 +16,93 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+# Python has codecs that are no encodings of text, such as unicode_escape.
+_ENCODING = re.compile(r"(?:utf|iso|cp|koi|shift|euc|gb|big5|hz|johab|mac|tis|ascii|kz)[\w-]*")
+# What is declared, and what is meant: https://encoding.spec.whatwg.org/#names-and-labels
+_MEANT = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
+# Scripts of their own: their letters tell them apart, which those of Polish and French do not.
+_OTHER_SCRIPTS = [
+    *("cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "cp874"),
+    *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
+]
+_SAMPLE_BYTES = 64 * 1024
+_ASCII_LETTERS = re.compile(rb"[A-Za-z]")
+_HIGH = re.compile(rb"[\x80-\xff]")
+_UTF_16_SHARE = 0.4
+_FEW_NULS = 4
+
 _LINE_END = re.compile("\r\n?")
 # Text may hold a few stray control codes, an old printer's or a log's; binary data holds many.
 _CHARACTERS_PER_CONTROL = 1000
 
 
-def decode(data: bytes) -> str | None:
+def decode(data: bytes, declared: str = "") -> str | None:
     """The text in these bytes, None when they are binary.
 
-    A byte order mark decides; without one they are UTF-8, and where they are not valid as that,
-    Windows-1252. Binary is what holds a NUL or more than one control code in a thousand
+    A byte order mark decides, else the encoding that is declared and known. Without either they
+    are UTF-8; where they are not valid as that, and most letters are beyond ASCII, the encoding
+    of another script that fits best; else Windows-1252. What has no meaning in a declared encoding
+    becomes U+FFFD. Binary is what holds a NUL or more than one control code in a thousand
     characters. Line ends become line feeds, control codes U+FFFD; form feeds stay.
     """
+    text = _LINE_END.sub("\n", _decoded(data, declared))
+    controls = sum(text.count(chr(code)) for code in NO_CHARACTERS)
+    if "\0" in text or controls * _CHARACTERS_PER_CONTROL > len(text):
+        return None
+    return text.translate(MADE_READABLE)
+
+
+def _decoded(data: bytes, declared: str) -> str:
     for mark, name in _MARKS:
         if data.startswith(mark):
             try:
-                text = data[len(mark) :].decode(name)
+                return data[len(mark) :].decode(name)
             except UnicodeDecodeError as error:
                 raise InvalidInput(
                     f"The text is marked as {name.upper()} and is not valid as that.",
                     reason="DAMAGED_FILE",
                 ) from error
-            break
-    else:
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            # Five bytes have no meaning in it.
-            text = data.decode("cp1252", errors="replace")
-    text = _LINE_END.sub("\n", text)
-    controls = sum(text.count(chr(code)) for code in NO_CHARACTERS)
-    if "\0" in text or controls * _CHARACTERS_PER_CONTROL > len(text):
-        return None
-    return text.translate(MADE_READABLE)
+    if name := _known(declared) or _utf_16(data):
+        return data.decode(name, errors="replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        # Five bytes have no meaning in Windows-1252.
+        return data.decode(_other_script(data) or "cp1252", errors="replace")
+
+
+def _known(declared: str) -> str:
+    """Python's name of a declared encoding; empty when it is none that is known."""
+    try:
+        name = codecs.lookup(declared).name if declared else ""
+    except (LookupError, ValueError):
+        return ""
+    return _MEANT.get(name, name) if _ENCODING.fullmatch(name) else ""
+
+
+def _utf_16(data: bytes) -> str:
+    """Which UTF-16 it is without its mark: every other byte of what is mostly ASCII is a NUL."""
+    sample = data[:_SAMPLE_BYTES]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    many = max(_FEW_NULS, _UTF_16_SHARE * len(sample) / 2)
+    if len(data) % 2 == 0 and max(even, odd) > many and not min(even, odd):
+        return "utf-16-le" if odd else "utf-16-be"
+    return ""
+
+
+def _other_script(data: bytes) -> str:
+    """An encoding of another script than the Latin, when that is what most letters are."""
+    sample = data[:_SAMPLE_BYTES]
+    if len(_HIGH.findall(sample)) <= len(_ASCII_LETTERS.findall(sample)):
+        return ""
+    best = charset_normalizer.from_bytes(sample, cp_isolation=_OTHER_SCRIPTS).best()
+    return best.encoding if best else ""

@@ -29,7 +29,7 @@ def parse(text: str) -> ParsedDocument:
         text=text,
         pages=pages,
         lines=lines,
-        headings=tuple(_headings(text, lines, starts)),
+        headings=tuple(headings(text, lines, starts)),
         furniture=(),
         content_type=CONTENT_TYPE,
         has_page_images=False,
@@ -63,7 +63,14 @@ class _Found:
     whole_line: bool
 
 
-def _headings(text: str, lines: Sequence[Line], starts: Sequence[int]) -> Iterator[Heading]:
+def headings(text: str, lines: Sequence[Line], starts: Sequence[int]) -> Iterator[Heading]:
+    """Section numbers that begin a paragraph, alone or with its title.
+
+    Args:
+        text: The document's text.
+        lines: Those that are not blank.
+        starts: Indices of the lines that begin a paragraph.
+    """
     found = list(_find(text, lines, starts))
     levels = numbering.levels([heading.numbered for heading in found])
     for heading, level in zip(found, levels, strict=True):

@@ -1,0 +1,267 @@
+"""XLSX: each visible sheet a section, each row with its columns' headers, numbers as they show."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+from services.retrieval.document import ParsedDocument
+from services.retrieval.parsers import number_format, office
+from services.retrieval.parsers.flow import Flow
+
+CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
+_ON = {"1", "true"}
+_MIN_HEADER = 3
+
+Rows = dict[int, dict[int, "_Cell"]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    words: str
+    is_number: bool
+    is_bold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """Rows and columns from 1, the last included."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+@dataclass(slots=True)
+class _Workbook:
+    """What all sheets share: their texts, and by style the number format and whether it is bold."""
+
+    texts: Sequence[str]
+    formats: Sequence[tuple[str, bool]]
+    since_1904: bool
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The cells of a sheet that can be seen, and its rows that are known to be headers."""
+
+    rows: Rows = field(default_factory=dict)
+    headers: set[int] = field(default_factory=set)
+
+
+def parse(data: bytes) -> ParsedDocument:
+    """Read a workbook.
+
+    A formula is read as the value that was last computed. What a reader does not see is left out:
+    hidden sheets, rows and columns, comments. Rows without a blank row between them are a table.
+    """
+    with office.opened(data) as package:
+        if package.main is None:
+            raise office.damaged("it has no workbook")
+        parts = package.relationships(package.main.part)
+        book = package.xml(package.main.part)
+        kinds = {part.kind: part.part for part in parts if part.part in package}
+        shared = _Workbook(
+            texts=_texts(package.xml(kinds["sharedStrings"])) if "sharedStrings" in kinds else (),
+            formats=_formats(package.xml(kinds["styles"])) if "styles" in kinds else (),
+            since_1904=any(p.get("date1904") in _ON for p in book.iter(f"{S}workbookPr")),
+        )
+        places = {part.id: part.part for part in parts}
+        flow = Flow()
+        for sheet in book.iter(f"{S}sheet"):
+            part = places.get(sheet.get(_ID, ""), "")
+            if sheet.get("state", "visible") == "visible" and part in package:
+                rows = _read(package, part, shared)
+                if rows.rows:
+                    flow.heading(sheet.get("name", ""), 1)
+                for block in _blocks(rows.rows):
+                    _write(block, rows.headers, flow)
+        return flow.document(CONTENT_TYPE)
+
+
+def _texts(root: Element) -> list[str]:
+    return [_text(item) for item in root.iter(f"{S}si")]
+
+
+def _text(item: Element) -> str:
+    """The words of a cell, without how they are to be pronounced."""
+    runs = [item, *item.findall(f"{S}r")]
+    return "".join(text.text or "" for run in runs for text in run.findall(f"{S}t"))
+
+
+def _formats(root: Element) -> list[tuple[str, bool]]:
+    codes = {int(f.get("numFmtId", "0")): f.get("formatCode", "") for f in root.iter(f"{S}numFmt")}
+    fonts = [
+        any(b.get("val", "1") in _ON for b in font.findall(f"{S}b"))
+        for fonts in root.findall(f"{S}fonts")
+        for font in fonts
+    ]
+    formats = []
+    for style in (style for styles in root.findall(f"{S}cellXfs") for style in styles):
+        number, font = int(style.get("numFmtId", "0")), int(style.get("fontId", "0"))
+        code = codes.get(number, number_format.BUILT_IN.get(number, ""))
+        formats.append((code, font < len(fonts) and fonts[font]))
+    return formats
+
+
+def _read(package: office.Package, part: str, shared: _Workbook) -> _Sheet:
+    root = package.xml(part)
+    hidden = [
+        range(int(column.get("min", "1")), int(column.get("max", "1")) + 1)
+        for column in root.iter(f"{S}col")
+        if column.get("hidden") in _ON
+    ]
+    sheet = _Sheet()
+    number = 0
+    for row in root.iter(f"{S}row"):
+        number = int(row.get("r", number + 1))
+        if row.get("hidden") in _ON:
+            continue
+        cells = {
+            column: read
+            for column, cell in _numbered(row)
+            if not any(column in columns for columns in hidden)
+            and (read := _cell(cell, shared)).words
+        }
+        if cells:
+            sheet.rows[number] = cells
+    _spread(sheet.rows, [_area(merge.get("ref", "")) for merge in root.iter(f"{S}mergeCell")])
+    frozen = (p for p in root.iter(f"{S}pane") if p.get("state", "").startswith("frozen"))
+    sheet.headers.update(row for p in frozen for row in range(1, 1 + _frozen_rows(p, sheet.rows)))
+    areas = [_area(found.get("ref", "")) for found in root.iter(f"{S}autoFilter")]
+    for related in package.relationships(part):
+        if related.kind == "table" and related.part in package:
+            table = package.xml(related.part)
+            if table.get("headerRowCount", "1") != "0":
+                areas.append(_area(table.get("ref", "")))
+    sheet.headers.update(area.top for area in areas)
+    return sheet
+
+
+def _numbered(row: Element) -> Iterator[tuple[int, Element]]:
+    """The cells with their columns; one that does not say it is next to the one before."""
+    column = 0
+    for cell in row.iter(f"{S}c"):
+        reference = _REFERENCE.fullmatch(cell.get("r", ""))
+        column = _column(reference[1]) if reference else column + 1
+        yield column, cell
+
+
+def _cell(cell: Element, shared: _Workbook) -> _Cell:
+    style = int(cell.get("s", "0"))
+    code, bold = shared.formats[style] if style < len(shared.formats) else ("", False)
+    value = (cell.findtext(f"{S}v") or "").strip()
+    match cell.get("t", "n"):
+        case "s":
+            words = shared.texts[int(value)] if value else ""
+        case "inlineStr":
+            words = "".join(_text(item) for item in cell.findall(f"{S}is"))
+        case "b":
+            words = "TRUE" if value in _ON else "FALSE"
+        case "n" if value:
+            shown = number_format.displayed(float(value), code, since_1904=shared.since_1904)
+            return _Cell(shown, is_number=True, is_bold=bold)
+        case _:
+            words = value
+    return _Cell(words.strip(), is_number=False, is_bold=bold)
+
+
+def _frozen_rows(pane: Element, rows: Rows) -> int:
+    """How many rows stay in view, when below them there are others."""
+    count = int(float(pane.get("ySplit", "0")))
+    return count if count < max(rows, default=0) else 0
+
+
+def _spread(rows: Rows, areas: Sequence[_Area]) -> None:
+    """A cell that spans others stands for all of them."""
+    for area in areas:
+        cell = rows.get(area.top, {}).get(area.left)
+        if cell is None:
+            continue
+        widest = max(max(cells) for cells in rows.values())
+        for row in rows.keys() & range(area.top, area.bottom + 1):
+            for column in range(area.left, min(area.right, widest) + 1):
+                rows[row].setdefault(column, cell)
+
+
+def _blocks(rows: Rows) -> Iterator[Rows]:
+    """Rows that follow each other."""
+    block: Rows = {}
+    for number in sorted(rows):
+        if block and number - 1 not in block:
+            yield block
+            block = {}
+        block[number] = rows[number]
+    if block:
+        yield block
+
+
+def _write(block: Rows, headers: set[int], flow: Flow) -> None:
+    """A block of rows: titles above it, and below them a table with its header."""
+    numbers = list(block)
+    first = 0
+    while first < len(numbers) and len(_distinct(block[numbers[first]])) == 1:
+        flow.paragraph(next(iter(block[numbers[first]].values())).words)
+        first += 1
+    numbers = numbers[first:]
+    if not numbers:
+        return
+    columns = sorted({column for number in numbers for column in block[number]})
+    known = bisect_right(numbers, max(headers & set(numbers), default=0))
+    header_rows = known if 0 < known < len(numbers) else int(_looks_like_header(block, numbers))
+    flow.table(
+        [_written(block[n], columns, keep=i < header_rows) for i, n in enumerate(numbers)],
+        header_rows,
+    )
+
+
+def _written(cells: Mapping[int, _Cell], columns: Sequence[int], *, keep: bool) -> list[str]:
+    """The words by column; a cell that spans columns is said once below the header."""
+    written: list[str] = []
+    above: _Cell | None = None
+    for column in columns:
+        cell = cells.get(column)
+        written.append(cell.words if cell and (keep or cell is not above) else "")
+        above = cell
+    return written
+
+
+def _looks_like_header(block: Rows, numbers: Sequence[int]) -> bool:
+    """Whether a block's first row is bold and its second not, or is all words above numbers.
+
+    Two columns are no table without more than that: they may be names and values.
+    """
+    if len(numbers) == 1:
+        return False
+    first, second = (list(block[number].values()) for number in numbers[:2])
+    if any(cell.is_number for cell in first):
+        return False
+    if all(cell.is_bold for cell in first) and not all(cell.is_bold for cell in second):
+        return True
+    return len(_distinct(block[numbers[0]])) >= _MIN_HEADER and any(c.is_number for c in second)
+
+
+def _distinct(cells: Mapping[int, _Cell]) -> set[str]:
+    return {cell.words for cell in cells.values()}
+
+
+def _area(reference: str) -> _Area:
+    first, _, last = reference.partition(":")
+    corners = [_REFERENCE.fullmatch(corner) for corner in (first, last or first)]
+    if not corners[0] or not corners[1]:
+        return _Area(0, 0, 0, 0)
+    (left, top), (right, bottom) = ((_column(c[1]), int(c[2])) for c in corners if c)
+    return _Area(top, left, bottom, right)
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number

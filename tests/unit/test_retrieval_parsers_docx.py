@@ -1,0 +1,261 @@
+"""DOCX: what is read of it, and in which words."""
+
+import io
+import zipfile
+
+import pytest
+
+from services.chassis.errors import InvalidInput
+from services.retrieval.parsers import docx, parse
+from tests.office_files import a_docx, zipped
+
+
+def run(words, properties=""):
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{words}</w:t></w:r>'
+
+
+def p(*runs, style="", properties=""):
+    named = f'<w:pStyle w:val="{style}"/>' if style else ""
+    inside = "".join(r if r.startswith("<") else run(r) for r in runs)
+    return f"<w:p><w:pPr>{named}{properties}</w:pPr>{inside}</w:p>"
+
+
+def in_list(list_id, level=0):
+    return f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{list_id}"/></w:numPr>'
+
+
+def cell(*blocks, properties=""):
+    inside = "".join(block if block.startswith("<") else p(block) for block in blocks)
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr>{inside}</w:tc>"
+
+
+def row(*cells, properties=""):
+    inside = "".join(c if c.startswith("<") else cell(c) for c in cells)
+    return f"<w:tr><w:trPr>{properties}</w:trPr>{inside}</w:tr>"
+
+
+def table(*rows):
+    return f"<w:tbl>{''.join(rows)}</w:tbl>"
+
+
+def read(*blocks, **parts):
+    return docx.parse(a_docx("".join(blocks), **parts))
+
+
+def outline(document):
+    return [(heading.level, heading.section_id, heading.title) for heading in document.headings]
+
+
+def level(number, template, format_="decimal", start=1):
+    return (
+        f'<w:lvl w:ilvl="{number}"><w:start w:val="{start}"/><w:numFmt w:val="{format_}"/>'
+        f'<w:lvlText w:val="{template}"/></w:lvl>'
+    )
+
+
+HEADER = "<w:tblHeader/>"
+STYLES = (
+    '<w:style w:styleId="H1"><w:name w:val="heading 1"/><w:pPr>'
+    '<w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>'
+    '<w:style w:styleId="H2"><w:name w:val="heading 2"/><w:pPr>'
+    '<w:numPr><w:ilvl w:val="1"/><w:numId w:val="1"/></w:numPr></w:pPr></w:style>'
+    '<w:style w:styleId="Own"><w:name w:val="Own heading"/><w:basedOn w:val="H2"/></w:style>'
+    '<w:style w:styleId="Title"><w:name w:val="Title"/></w:style>'
+)
+NUMBERING = (
+    f'<w:abstractNum w:abstractNumId="7">{level(0, "%1.")}{level(1, "%1.%2")}{level(2, "%1.%2.%3")}'
+    "</w:abstractNum>"
+    f'<w:abstractNum w:abstractNumId="8">{level(0, "", "bullet")}{level(1, "(%2)", "lowerLetter")}'
+    "</w:abstractNum>"
+    f'<w:abstractNum w:abstractNumId="9">{level(0, "Article %1", "upperRoman", 3)}</w:abstractNum>'
+    '<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>'
+    '<w:num w:numId="2"><w:abstractNumId w:val="8"/></w:num>'
+    '<w:num w:numId="3"><w:abstractNumId w:val="9"/></w:num>'
+    '<w:num w:numId="4"><w:abstractNumId w:val="7"/><w:lvlOverride w:ilvl="0">'
+    '<w:startOverride w:val="1"/></w:lvlOverride></w:num>'
+)
+
+
+def test_headings_have_the_numbers_that_word_prints_and_paragraphs_below_go_on_counting():
+    document = read(
+        p("Group policy", style="Title"),
+        p("Owners", style="H1"),
+        p("Scope", style="H2"),
+        p("It applies to all."),
+        p("Limits", style="Own"),
+        p("Any entity must submit proof of its funds.", properties=in_list(1, 2)),
+        p("Records", style="H1"),
+        p("They are kept.", properties=in_list(1, 1)),
+        styles=STYLES,
+        numbering=NUMBERING,
+    )
+    assert outline(document) == [
+        (1, "", "Group policy"),
+        (1, "1", "1. Owners"),
+        (2, "1.1", "1.1 Scope"),
+        (2, "1.2", "1.2 Limits"),
+        (3, "1.2.1", "1.2.1"),
+        (1, "2", "2. Records"),
+        (2, "2.1", "2.1"),
+    ]
+    assert "\n\n1.2.1 Any entity must submit proof of its funds.\n\n2. Records" in document.text
+
+
+def test_lists_have_bullets_and_numbers_and_a_list_can_begin_anew():
+    document = read(
+        p("One", properties=in_list(2)),
+        p("Inner", properties=in_list(2, 1)),
+        p("Inner", properties=in_list(2, 1)),
+        p("Two", properties=in_list(2)),
+        p("Inner", properties=in_list(2, 1)),
+        p("First", properties=in_list(1)),
+        p("Second", properties=in_list(1)),
+        p("First again", properties=in_list(4)),
+        p("Second again", properties=in_list(4)),
+        numbering=NUMBERING,
+    )
+    assert document.text.splitlines() == [
+        *("• One", "(a) Inner", "(b) Inner", "• Two", "(a) Inner"),
+        *("1. First", "2. Second", "1. First again", "2. Second again"),
+    ]
+    assert document.headings == ()
+
+
+def test_a_number_may_have_its_word_and_count_in_roman_figures():
+    document = read(
+        p("Scope", properties=in_list(3)), p("Aim", properties=in_list(3)), numbering=NUMBERING
+    )
+    assert outline(document) == [(1, "III", "Article III Scope"), (1, "IV", "Article IV Aim")]
+
+
+def test_an_outline_level_makes_a_heading_of_any_style():
+    document = read(p("Owners", properties='<w:outlineLvl w:val="2"/>'), p("Text."))
+    assert outline(document) == [(3, "", "Owners")]
+
+
+def test_tracked_changes_are_read_as_accepted():
+    document = read(
+        p(
+            "The limit is ",
+            f"<w:del>{run('25').replace('w:t', 'w:delText')}</w:del>",
+            f"<w:ins>{run('10')}</w:ins>",
+            "%.",
+            f"<w:moveFrom>{run(' Moved away.')}</w:moveFrom>",
+        ),
+        f"<w:moveTo>{p('Moved here.')}</w:moveTo>",
+        p("One sen", properties="<w:rPr><w:del/></w:rPr>"),
+        p("tence."),
+        table(row("kept", "row"), row("gone", "row", properties="<w:del/>")),
+    )
+    assert document.text == "The limit is 10%.\n\nMoved here.\n\nOne sentence.\n\nkept | row"
+
+
+def test_hidden_text_and_the_code_of_fields_are_left_out_and_their_results_stay():
+    def field(mark):
+        return f'<w:r><w:fldChar w:fldCharType="{mark}"/></w:r>'
+
+    document = read(
+        p("Seen", run(" secret", "<w:vanish/>"), run(" and seen", '<w:vanish w:val="0"/>')),
+        p(
+            *("See ", field("begin"), "<w:r><w:instrText>REF x</w:instrText></w:r>", "{nested}"),
+            *(field("separate"), "Section 4.2", field("end"), "."),
+        ),
+    )
+    assert document.text == "Seen and seen\n\nSee Section 4.2."
+
+
+def test_a_note_stands_below_the_paragraph_that_refers_to_it_apart_from_its_figures():
+    reference = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    ending = '<w:r><w:endnoteReference w:id="5"/></w:r>'
+    document = read(
+        p("It was 5,000", reference, " in 2024", ending, "."),
+        p("Then 6,000", run("3", '<w:vertAlign w:val="superscript"/>'), "."),
+        footnotes='<w:footnote w:id="-1" w:type="separator"><w:p/></w:footnote>'
+        f'<w:footnote w:id="2">{p("Unaudited.")}</w:footnote>',
+        endnotes=f'<w:endnote w:id="5">{p("Restated.")}</w:endnote>',
+    )
+    assert document.text == (
+        "It was 5,000[1] in 2024[i].\n\n[1] Unaudited.\n\n[i] Restated.\n\nThen 6,000³."
+    )
+
+
+def test_each_cell_below_a_header_has_its_columns_header_before_it():
+    document = read(
+        p("Figures:"),
+        table(
+            row("Item", cell("Revenue", properties='<w:gridSpan w:val="2"/>'), properties=HEADER),
+            row("", "2024", "2023", properties=HEADER),
+            row("North", "2,450", "2,076"),
+            row(cell("South", properties='<w:vMerge w:val="restart"/>'), "1,100", ""),
+            row(cell("", properties="<w:vMerge/>"), "50", "40"),
+        ),
+        p("After."),
+    )
+    assert [document.text[start:end] for start, end in document.tables] == [
+        "Item | Revenue\n | 2024 | 2023\n".lstrip()
+        + "Item: North | Revenue 2024: 2,450 | Revenue 2023: 2,076\n"
+        "Item: South | Revenue 2024: 1,100\n"
+        "Item: South | Revenue 2024: 50 | Revenue 2023: 40"
+    ]
+    assert document.text.index("After.") in document.paragraphs
+
+
+def test_a_first_row_is_a_header_only_when_it_is_marked_or_alone_in_bold():
+    bold = [cell(p(run(words, "<w:b/>"))) for words in ("Name", "Born")]
+    assert (
+        read(table(row(*bold), row("Jane", "1980"))).text == "Name | Born\nName: Jane | Born: 1980"
+    )
+    assert read(table(row("Name", "Jane"), row("Born", "1980"))).text == "Name | Jane\nBorn | 1980"
+
+
+def test_a_table_in_a_cell_is_read_in_its_place_and_a_frame_is_no_table():
+    inner = table(row("a", "b"))
+    document = read(table(row(cell("Before", inner, "after"), "x")), table(row(cell("One", "Two"))))
+    assert document.text == "Before a b after | x\n\nOne\n\nTwo"
+    assert len(document.tables) == 1
+
+
+def test_text_boxes_are_read_once_and_content_controls_as_if_they_were_not_there():
+    box = f"<w:txbxContent>{p('In a box.')}</w:txbxContent>"
+    document = read(
+        p(
+            "Beside.",
+            f"<w:r><mc:AlternateContent><mc:Choice>{box}</mc:Choice>"
+            f"<mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></w:r>",
+        ),
+        f"<w:sdt><w:sdtContent>{p('Controlled.')}</w:sdtContent></w:sdt>",
+        p('<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>', " Yes"),
+    )
+    assert document.text == "Beside.\n\nIn a box.\n\nControlled.\n\n☑ Yes"
+
+
+def test_headers_and_footers_are_furniture_each_once():
+    document = read(p("Text."), header1=p("POL-014"), header2=p("POL-014"), footer1=p("Page 1"))
+    assert document.text == "POL-014\n\nText.\n\nPage 1"
+    assert [document.text[start:end] for start, end in document.furniture] == ["POL-014", "Page 1"]
+
+
+def test_files_of_the_strict_kind_are_read_too():
+    archive = zipfile.ZipFile(io.BytesIO(a_docx(p("Words"))))
+    transitional = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    strict = {
+        name: archive.read(name)
+        .decode()
+        .replace(transitional, "http://purl.oclc.org/ooxml/wordprocessingml/main")
+        for name in archive.namelist()
+    }
+    assert parse(zipped(strict), "policy.docx").text == "Words"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<w:sdt>" * 5000 + "</w:sdt>" * 5000,
+        f"<w:p>{'<w:ins>' * 5000}{'</w:ins>' * 5000}</w:p>",
+        p("x", properties=in_list("1", "one")),
+    ],
+)
+def test_what_no_writer_of_documents_makes_is_damaged(body):
+    with pytest.raises(InvalidInput) as caught:
+        parse(a_docx(body, numbering=NUMBERING), "policy.docx")
+    assert caught.value.reason == "DAMAGED_FILE"

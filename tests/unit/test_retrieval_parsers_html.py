@@ -1,0 +1,160 @@
+"""HTML: what is read of a page, and in which words."""
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.retrieval.parsers import html, parse
+
+
+def read(body):
+    return html.parse(
+        f"<!DOCTYPE html><html><head><title>T</title></head><body>{body}</body></html>"
+    )
+
+
+def text(body):
+    return read(body).text
+
+
+def test_words_are_those_that_a_browser_shows():
+    assert text("<p>It  costs\n &euro;5&nbsp;m,<br>or &lt; <b>1</b>0<i>%</i>. <p>Next") == (
+        "It costs €5\xa0m,\nor < 10%.\n\nNext"
+    )
+    assert text("<pre>\na  b\n  c\n</pre><p>d") == "a  b\n  c\n\nd"
+    assert text("See <a href='x'>Section&#32;4.2</a>!") == "See Section 4.2!"
+
+
+def test_the_mark_of_a_note_does_not_become_a_figures_last_digit():
+    assert text("<p>It was 5,000<sup>1</sup> on 1<sup>st</sup> May") == "It was 5,000¹ on 1st May"
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        "<script>x</script>",
+        "<style>x</style>",
+        "<nav>x</nav>",
+        "<div role=navigation>x</div>",
+        "<div hidden>x<p>x</p></div>",
+        "<p style='color: red; DISPLAY : none'>x</p>",
+        "<span style='visibility:hidden'>x</span>",
+        "<!-- x -->",
+        "<select><option>x</select>",
+        "<svg><text>x</text></svg>",
+        "<table hidden><tr><td>x<td>x</table>",
+    ],
+)
+def test_what_nobody_sees_or_leads_elsewhere_is_left_out(unseen):
+    assert text(f"Before.<div>{unseen}</div>After.") == "Before.\n\nAfter."
+
+
+def test_headings_have_their_levels_and_numbers():
+    document = read(
+        "<h1>Group <em>policy</em></h1><p>Intro.<h2>4.2 Owners</h2><div>Any entity.</div>"
+        "<p>4.3 The owners of it are named in the second annex.</p>"
+    )
+    assert [(h.level, h.section_id, h.title) for h in document.headings] == [
+        (1, "", "Group policy"),
+        (2, "4.2", "4.2 Owners"),
+        (3, "4.3", "4.3"),
+    ]
+
+
+def test_lists_keep_their_bullets_and_numbers():
+    document = read(
+        "<ul><li>One<li><p>Two</p><p>More</p><ol start=3><li>three<li>four</ol></ul>"
+        "<ol><li><li>2nd</ol>"
+    )
+    assert document.text == "• One\n• Two\n\nMore\n\n3. three\n4. four\n2. 2nd"
+    assert document.headings == ()
+
+
+def test_each_cell_below_a_header_has_its_columns_header_before_it():
+    document = read(
+        "<p>Before<table><caption>Table 1</caption><thead>"
+        "<tr><th rowspan=2>Item<th colspan=2>Revenue<tr><th>2024<th>2023</thead>"
+        "<tr><th rowspan=2>A<td>1<td>2<tr><td>3<td><p>4<p>5<tr><td colspan=3>Of which</table>After"
+    )
+    assert document.text == (
+        "Before\n\nTable 1\n\n"
+        "Item | Revenue\nItem | 2024 | 2023\n"
+        "Item: A | Revenue 2024: 1 | Revenue 2023: 2\n"
+        "Item: A | Revenue 2024: 3 | Revenue 2023: 4 5\n"
+        "Of which\n\nAfter"
+    )
+    assert [document.text[start:end][:4] for start, end in document.tables] == ["Item"]
+
+
+def test_a_table_without_a_header_keeps_its_rows_and_one_that_arranges_the_page_is_none():
+    assert text("<table><tr><td>Name<td>Jane<tr><td><td>1980</table>") == "Name | Jane\n | 1980"
+    arranged = (
+        "<table><tr><td><h2>Left</h2>a<td>b</table><table role=presentation><tr><td>c<td>d</table>"
+    )
+    document = read(arranged)
+    assert document.text == "Left\n\na\n\nb\n\nc\n\nd"
+    assert document.tables == ()
+
+
+def test_the_sites_header_and_footer_are_furniture_and_an_articles_are_not():
+    document = read(
+        "<header>Site</header><article><header>By Jane</header><p>Text.</article>"
+        "<footer>Imprint</footer><header><h1>Title</h1></header>"
+    )
+    assert [document.text[start:end] for start, end in document.furniture] == ["Site", "Imprint"]
+    assert [heading.title for heading in document.headings] == ["Title"]
+
+
+@pytest.mark.parametrize(
+    ("data", "declared"),
+    [
+        ('<meta charset="iso-8859-2"><p>Źródło'.encode("iso-8859-2"), "text/html"),
+        ("<p>Źródło".encode("iso-8859-2"), "text/html; charset=ISO-8859-2"),
+        (
+            '<meta http-equiv=a content="text/html; charset=cp1250"><p>Źródło'.encode("cp1250"),
+            "",
+        ),
+        ('<?xml version="1.0" encoding="iso-8859-2"?><html><p>Źródło'.encode("iso-8859-2"), ""),
+        ("<meta charset=utf-16><p>Źródło".encode(), ""),
+        ("<meta charset=latin1><p>Źródło".encode("utf-8-sig"), ""),
+    ],
+)
+def test_a_page_is_in_the_encoding_that_it_or_its_sender_declares(data, declared):
+    assert parse(data, "page.html", declared).text == "Źródło"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<div>", "<b>", "<table><tr><td>", "<ul><li>", "<blockquote>", "<span><p>", "<!--", "<a"],
+)
+def test_ten_thousand_nested_tags_are_read_in_time(unit):
+    began = time.process_time()
+    assert text("first " + unit * 10_000 + " deep").startswith("first")
+    assert time.process_time() - began < 20
+
+
+def test_a_span_over_endless_rows_and_columns_takes_no_endless_memory():
+    wide = "<td rowspan=99999999 colspan=99999999>x<td>y</td>"
+    assert "x" in text(f"<table>{f'<tr>{wide}' * 100}</table>")
+
+
+TAGS = [
+    *("<p>", "</p>", "<li>", "<ol>", "</ol>", "<h2>", "</h2>", "<sup>", "<br>", "<pre>", "</pre>"),
+    *("<table>", "<tr>", "<td>", "<th rowspan=2>", "</table>", "<header>", "</header>", "</body>"),
+    *("word ", "4.2 A", "\x00", "\f"),
+]
+
+
+@given(st.lists(st.sampled_from(TAGS), max_size=30).map("".join))
+def test_whatever_the_tags_are_all_words_are_read_once_and_spans_are_in_order(body):
+    document = html.parse(body)
+    assert document.text.count("word") >= body.count("word ")
+    assert "\f" not in document.text
+    spans = sorted(
+        [*document.tables, *document.furniture, *((h.start, h.end) for h in document.headings)]
+    )
+    assert all(0 <= start < end <= len(document.text) for start, end in spans)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
