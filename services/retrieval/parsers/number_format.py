@@ -19,7 +19,7 @@ _PART = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|_.|\*.|\[\$(?P<currency>[^\]-]*)[^\]]*\]'
     r"|(?P<elapsed>\[[hms]+\])|\[[^\]]*\]"
     r"|(?P<date>AM/PM|A/P|[yY]+|[mM]+|[dD]+|[hH]+|[sS]+(?:\.0+)?)"
-    r"|(?P<digits>[#0?](?:[#0?,]*[#0?])?,*(?:\.[#0?]*)?(?:E[+-]0+)?|\.[#0?]+)"
+    r"|(?P<digits>[#0?](?:[#0?,]*[#0?])?,*(?:\.[#0?]*)?,*(?:E[+-]0+)?|\.[#0?]+)"
     r"|(?P<other>.)",
     re.DOTALL,
 )
@@ -77,11 +77,12 @@ def _as_number(number: float, parts: list[re.Match[str]]) -> str:
 
 def _digits(number: float, pattern: str) -> str:
     whole, _, decimals = pattern.partition(".")
+    scaled = whole.rstrip(",") + decimals.rstrip(",")
+    number /= 1000 ** (len(whole) + len(decimals) - len(scaled))
+    grouped = "," if "," in whole.rstrip(",") else ""
+    decimals = decimals.rstrip(",")
     if "E" in pattern:
         return f"{number:.{len(decimals.partition('E')[0])}E}"
-    thousands = len(whole) - len(whole.rstrip(","))
-    number /= 1000**thousands
-    grouped = "," if "," in whole.rstrip(",") else ""
     # Halves go up, as in a spreadsheet, though 1.005 is a little less as a float.
     places = len(decimals)
     rounded = round(number + 10 ** -(places + 9), places)

@@ -206,7 +206,7 @@ def _write(block: Rows, headers: set[int], flow: Flow) -> None:
     """A block of rows: titles above it, and below them a table with its header."""
     numbers = list(block)
     first = 0
-    while first < len(numbers) and len(_distinct(block[numbers[first]])) == 1:
+    while first < len(numbers) and len(set(map(id, block[numbers[first]].values()))) == 1:
         flow.paragraph(next(iter(block[numbers[first]].values())).words)
         first += 1
     numbers = numbers[first:]
@@ -244,11 +244,8 @@ def _looks_like_header(block: Rows, numbers: Sequence[int]) -> bool:
         return False
     if all(cell.is_bold for cell in first) and not all(cell.is_bold for cell in second):
         return True
-    return len(_distinct(block[numbers[0]])) >= _MIN_HEADER and any(c.is_number for c in second)
-
-
-def _distinct(cells: Mapping[int, _Cell]) -> set[str]:
-    return {cell.words for cell in cells.values()}
+    words = {cell.words for cell in first}
+    return len(words) >= _MIN_HEADER and any(cell.is_number for cell in second)
 
 
 def _area(reference: str) -> _Area:

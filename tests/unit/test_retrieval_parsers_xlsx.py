@@ -1,0 +1,184 @@
+"""XLSX: sheets, tables with their headers, and numbers as they are shown."""
+
+import pytest
+
+from services.chassis.errors import InvalidInput
+from services.retrieval.parsers import parse, xlsx
+from services.retrieval.parsers.number_format import displayed
+from tests.office_files import an_xlsx
+
+
+def cells(number, *values, bold=False, **attributes):
+    """A row; words are inline, numbers may come with a style as a pair."""
+    written = []
+    for column, value in enumerate(values):
+        place = f'r="{"ABCDEFGHIJ"[column]}{number}"'
+        style = ' s="1"' if bold else ""
+        match value:
+            case None:
+                pass
+            case str():
+                written.append(f'<c {place}{style} t="inlineStr"><is><t>{value}</t></is></c>')
+            case (figure, index):
+                written.append(f'<c {place} s="{index}"><v>{figure}</v></c>')
+            case figure:
+                written.append(f"<c {place}{style}><v>{figure}</v></c>")
+    more = "".join(f' {name}="{value}"' for name, value in attributes.items())
+    return f'<row r="{number}"{more}>{"".join(written)}</row>'
+
+
+STYLES = (
+    '<numFmts><numFmt numFmtId="164" formatCode="[$€-2]#,##0.0"/></numFmts>'
+    "<fonts><font/><font><b/></font></fonts><cellXfs><xf/>"
+    '<xf fontId="1"/><xf numFmtId="10"/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs>'
+)
+
+
+def read(*rows, **options):
+    return xlsx.parse(an_xlsx({"Figures": "".join(rows)}, styles=STYLES, **options))
+
+
+def body(document):
+    return document.text.removeprefix("Figures\n\n")
+
+
+def test_a_row_below_a_header_says_which_column_each_figure_is_from():
+    document = read(
+        cells(1, "Revenue by year"),
+        cells(2, "Item", "2024", "Share", "Filed"),
+        cells(3, "North", (2450.5, 4), (0.1234, 2), (45382, 3)),
+        cells(4, "South", None, (0.5, 2)),
+        cells(6, "Note below."),
+    )
+    assert document.text == (
+        "Figures\n\nRevenue by year\n\nItem | 2024 | Share | Filed\n"
+        "Item: North | 2024: €2,450.5 | Share: 12.34% | Filed: 2024-03-31\n"
+        "Item: South | Share: 50.00%\n\nNote below."
+    )
+    assert [(heading.level, heading.title) for heading in document.headings] == [(1, "Figures")]
+    assert len(document.tables) == 1
+
+
+def test_names_and_values_beside_each_other_are_no_header():
+    assert (
+        body(read(cells(1, "Name", "Jane"), cells(2, "Born", 1980))) == "Name | Jane\nBorn | 1980"
+    )
+
+
+NAMES = f"<sheetData>{cells(1, 'Name', 'Born') + cells(2, 'Jane', 'May')}</sheetData>"
+
+
+@pytest.mark.parametrize(
+    ("sheet", "options"),
+    [
+        (cells(1, "Name", "Born", bold=True) + cells(2, "Jane", "May"), {}),
+        (cells(1, "Name", "Born") + cells(2, "Jane", "May"), {"tables": {"sheet1": "A1:B2"}}),
+        (
+            '<sheetViews><pane ySplit="1" state="frozen"/></sheetViews>' + NAMES,
+            {},
+        ),
+        (
+            NAMES + '<autoFilter ref="$A$1:$B$2"/>',
+            {},
+        ),
+    ],
+)
+def test_a_header_is_bold_or_named_as_a_tables_or_frozen_or_filtered_by(sheet, options):
+    assert body(read(sheet, **options)) == "Name | Born\nName: Jane | Born: May"
+
+
+def test_merged_cells_stand_for_all_that_they_cover():
+    document = read(
+        "<sheetData>"
+        + cells(1, "Item", "Revenue", None, bold=True)
+        + cells(2, None, "2024", "2023", bold=True)
+        + cells(3, "North", 1, 2)
+        + cells(4, None, 3, 4)
+        + "</sheetData>"
+        '<sheetViews><pane ySplit="2" state="frozenSplit"/></sheetViews>'
+        '<mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/><mergeCell ref="A3:A4"/>'
+        "</mergeCells>"
+    )
+    assert body(document) == (
+        "Item | Revenue\nItem | 2024 | 2023\n"
+        "Item: North | Revenue 2024: 1 | Revenue 2023: 2\n"
+        "Item: North | Revenue 2024: 3 | Revenue 2023: 4"
+    )
+
+
+def test_what_is_hidden_is_left_out():
+    shown = (
+        '<cols><col min="2" max="3" hidden="1"/></cols><sheetData>'
+        + cells(1, "seen", "x", "x", "seen")
+        + cells(2, "x", hidden="1")
+        + "</sheetData>"
+    )
+    data = an_xlsx({"Shown": shown, "Secret": cells(1, "x")}, hidden=("Secret",))
+    assert xlsx.parse(data).text == "Shown\n\nseen | seen"
+    with pytest.raises(InvalidInput) as caught:
+        parse(an_xlsx({"Secret": cells(1, "x")}, hidden=("Secret",)), "a.xlsx")
+    assert caught.value.reason == "NO_TEXT"
+
+
+def test_words_truths_errors_and_the_last_values_of_formulas_are_read():
+    document = xlsx.parse(
+        an_xlsx(
+            {
+                "A": '<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="b"><v>1</v></c>'
+                '<c t="e"><v>#N/A</v></c><c t="str"><f>x</f><v>joined</v></c>'
+                "<c><f>1+1</f><v>2</v></c><c><f>never computed</f></c></row>"
+            },
+            texts=("<t>one</t>", "<r><t>two </t></r><r><t>parts</t></r><rPh><t>x</t></rPh>"),
+        )
+    )
+    assert document.text == "A\n\none | two parts | TRUE | #N/A | joined | 2"
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "shown"),
+    [
+        (1234567.891, "", "1234567.891"),
+        (0.1 + 0.2, "General", "0.3"),
+        (3.0, "General", "3"),
+        (-3.5, "@", "-3.5"),
+        (1234.5, "#,##0", "1,235"),
+        (1234.5, "#,##0.00", "1,234.50"),
+        (1.005, "0.00", "1.01"),
+        (-1234.5, "#,##0.00;(#,##0.00)", "(1,234.50)"),
+        (-1234.5, "#,##0.0", "-1,234.5"),
+        (-0.004, "0.00", "0.00"),
+        (0, "0.0;-0.0;\\-", "-"),
+        (7, "000", "007"),
+        (0.5, "#.00", ".50"),
+        (2.5, "0.0##", "2.5"),
+        (0.123, "0.0%", "12.3%"),
+        (12_300_000, '#,##0.0,,"M"', "12.3M"),
+        (5, '_("$"* #,##0_)', "$5"),
+        (5, "[$£-809]#,##0.00", "£5.00"),
+        (5, "#,##0\\ [$€-407]", "5 €"),
+        (-5, "[Red]-0", "--5"),
+        (12345, "0.00E+00", "1.23E+04"),
+        (0.5, "# ?/?", "0.5"),
+        (5, "[>3]0;0.0", "5"),
+        (45382, "yyyy-mm-dd", "2024-03-31"),
+        (45382, "d mmmm yyyy", "31 March 2024"),
+        (45382, "ddd, dd/mm/yy", "Sun, 31/03/24"),
+        (45382.75, "m/d/yyyy h:mm AM/PM", "3/31/2024 6:00 PM"),
+        (0.5, "hh:mm:ss", "12:00:00"),
+        (1.5, "[h]:mm", "36:00"),
+        (-1, "yyyy", "-1"),
+        (1e300, "yyyy", "1e+300"),
+    ],
+)
+def test_numbers_are_written_as_their_cells_show_them(number, code, shown):
+    assert displayed(number, code) == shown
+
+
+def test_days_may_be_counted_from_1904():
+    assert displayed(43920, "yyyy-mm-dd", since_1904=True) == "2024-03-31"
+
+
+@pytest.mark.parametrize("reference", ["A0", "ZZZZ1", "A1:XFD1048576", "", ":", "A99999999"])
+def test_references_to_cells_that_are_not_there_do_no_harm(reference):
+    document = read(f"<sheetData>{cells(1, 'a', 'b')}</sheetData><mergeCell ref='{reference}'/>")
+    assert body(document) == "a | b"
