@@ -4,7 +4,8 @@ The most relevant sentence comes first (`relevance.py`); of those that are about
 most authority. Others follow while each covers a part of the question that those before left open.
 When too little is covered, nothing answers: of a question that asks one thing, one sentence must
 cover enough; of a question that asks n things, one sentence an n-th of it, and all of them enough.
-A sentence that was objected to is not offered again.
+A sentence that was objected to is not offered again, nor is one that states a fact of somebody else
+than the question names (`subjects.py`).
 
 Whether something complies is not judged here: the compliance of such a question is UNKNOWN, beside
 the sentences that bear on it.
@@ -13,6 +14,7 @@ the sentences that bear on it.
 import asyncio
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -21,8 +23,9 @@ from nupunkt import PunktSentenceTokenizer
 
 from services.chassis.errors import DeadlineExceeded
 from services.generation.drafter import Citation, Compliance, Draft, Passage, Statement, Task
-from services.generation.relevance import Judgement, Question
+from services.generation.relevance import Judgement, Question, is_rule
 from services.generation.sentences import reading, sentences
+from services.generation.subjects import Subjects, names
 from services.generation.terms import Reader, Text
 
 # What one step of authority is worth: it decides only between sentences that are about equal.
@@ -111,11 +114,13 @@ class Extractor:
         rejected = {_wording(objection.statement.text) for objection in task.objections}
         passages = [self._reader.read(passage.text) for passage in task.passages]
         question = Question(task.question, self._reader.read(task.question), passages)
+        strangers = self._strangers(task, passages)
         candidates = []
         for passage, read in zip(task.passages, passages, strict=True):
             for candidate in self._candidates(question, passage, read):
                 proceed()
-                if _wording(candidate.text) not in rejected:
+                is_beside = passage.document_id in strangers and not is_rule(candidate.text)
+                if not is_beside and _wording(candidate.text) not in rejected:
                     candidates.append(candidate)
         if not candidates:
             return _Selection((), 0.0)
@@ -123,8 +128,20 @@ class Extractor:
         chosen, together = self._choose(candidates, floor=best * self._rules.follow)
         return _Selection(chosen, min(best * question.parts, together))
 
+    def _strangers(self, task: Task, passages: Sequence[Text]) -> frozenset[str]:
+        """The documents that are about others than the question is."""
+        documents = defaultdict[str, set[str]](set)
+        for passage, read in zip(task.passages, passages, strict=True):
+            documents[passage.document_id].update(read.terms, self._above(passage).terms)
+        named = (frozenset(self._reader.read(name).terms) for name in names(task.question))
+        return Subjects(tuple(filter(None, named))).strangers(documents)
+
+    def _above(self, passage: Passage) -> Text:
+        """What stands above a passage: its headings and its document's name."""
+        return self._reader.read(" ".join((*passage.heading_path, _name(passage.source_name))))
+
     def _candidates(self, question: Question, passage: Passage, read: Text) -> Iterator[_Candidate]:
-        above = self._reader.read(" ".join((*passage.heading_path, _name(passage.source_name))))
+        above = self._above(passage)
         for found in sentences(passage.text, passage.heading_path, self._tokenizer):
             quote = passage.text[found.start : found.end]
             text = reading(quote)

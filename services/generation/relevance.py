@@ -56,6 +56,7 @@ _SHOWS_DUTY = (
     r"\b(?:must|shall|may|should|require[sd]?|prohibited|permitted|allowed|cannot|obliged"
     r"|ha(?:s|ve) to|needs? to)\b"
 )
+_DUTY = re.compile(_SHOWS_DUTY, re.IGNORECASE)
 _FORMS = tuple(
     (re.compile(asks, re.IGNORECASE), re.compile(shows, re.IGNORECASE))
     for asks, shows in (
@@ -136,6 +137,11 @@ class Question:
             if named and not asked & named:
                 return True
         return False
+
+
+def is_rule(sentence: str) -> bool:
+    """Whether a sentence states what is to be done, and not what is."""
+    return _DUTY.search(sentence) is not None
 
 
 def _shares(question: Text, passages: Sequence[Text]) -> dict[str, float]:
