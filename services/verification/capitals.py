@@ -1,41 +1,55 @@
 """Whether two texts that differ in letter case only say the same."""
 
 import re
+from collections.abc import Collection
+from itertools import pairwise
 
-from services.verification.words import Word, words
-
+# Where the case of a letter differs, it is asked for its word: letters, digits and what joins them.
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 # All in capitals these are other words; with a capital those are.
 _OTHER_IN_CAPITALS = frozenset({"us", "it", "who", "aids", "or", "in", "am", "pm", "un", "eu"})
 _OTHER_WITH_CAPITAL = frozenset({"may", "march", "august", "polish", "turkey", "china"})
 _AFTER_NUMBER = re.compile(r"\d\s?$")
+_POSSESSIVE = re.compile(r"['\u2019][sS]$")
 
 
-def same_case(one: str, other: str) -> bool:
+def same_case(one: str, other: str, seams: Collection[int] = ()) -> bool:
     """False where a capital tells two words apart: US from us, mW from MW, May from may.
 
     Args:
         one: A text.
         other: The same text but for the case of its letters.
+        seams: Where a hyphen was taken out: each part of a compound is a word.
     """
     if one == other:
         return True
-    pairs = list(zip(words(one), words(other), strict=True))
-    return all(a.text == b.text or _same(pairs, at, one) for at, (a, b) in enumerate(pairs))
+    return all(
+        _is_same(one, other, start, end)
+        for found in _WORD.finditer(one)
+        if found.group() != other[found.start() : found.end()]
+        for start, end in pairwise(sorted({*found.span(), *_within(seams, found)}))
+        if one[start:end] != other[start:end]
+    )
 
 
-def _same(pairs: list[tuple[Word, Word]], at: int, text: str) -> bool:
-    a, b = (word.text for word in pairs[at])
-    start = pairs[at][0].span.start
-    if any(char.isdigit() for char in a) or _AFTER_NUMBER.search(text[max(0, start - 2) : start]):
+def _within(seams: Collection[int], word: re.Match[str]) -> list[int]:
+    return [at for at in seams if word.start() < at < word.end()]
+
+
+def _is_same(one: str, other: str, start: int, end: int) -> bool:
+    if any(map(str.isdigit, one[start:end])) or _AFTER_NUMBER.search(
+        one[max(0, start - 2) : start]
+    ):
         return False  # A unit, or a code.
+    a, b = (_POSSESSIVE.sub("", text[start:end]) for text in (one, other))
     if not (_is_plain(a) and _is_plain(b)):
         return False
     if a.lower() in _OTHER_WITH_CAPITAL:
         return a.isupper() or b.isupper()
     if a.lower() in _OTHER_IN_CAPITALS and (_shouts(a) or _shouts(b)):
         # In a line of capitals, capitals say nothing.
-        side = 0 if _shouts(a) else 1
-        beside = [pair[side].text for pair in pairs[max(0, at - 1) : at + 2] if pair != pairs[at]]
+        text = one if _shouts(a) else other
+        beside = [*_WORD.findall(text[:start][-60:])[-1:], *_WORD.findall(text[end : end + 60])[:1]]
         return bool(beside) and all(map(_shouts, beside))
     return True
 

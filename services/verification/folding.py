@@ -56,7 +56,7 @@ _SPECIAL = re.compile(
   | (?P<space>[\s{_ZERO_WIDTH}{_BULLETS}]{{2,}}|[^\S\ ]|[{_ZERO_WIDTH}]
         |\ (?=[{_EAST_ASIAN}])|(?<=[{_EAST_ASIAN}])\ )
   | (?P<quote>[{"".join(_QUOTES)}])
-  | (?P<star>[*·∙](?=\s))
+  | (?P<star>(?<!\S)[*·∙]\s+)
   | (?P<dots>…)
   | (?P<kana>[\uff65-\uff9f]+)
   | (?P<form>[{_FORMS}])
@@ -65,7 +65,7 @@ _SPECIAL = re.compile(
     re.VERBOSE,
 )
 _SPECIAL_ASCII = re.compile(
-    r"(?P<dash>-+)(?=(?P<after>\s*))|(?P<space>\s{2,}|[^\S ])|(?P<star>\*(?=\s))|(?P<quote>`)"
+    r"(?P<dash>-+)(?=(?P<after>\s*))|(?P<space>\s{2,}|[^\S ])|(?P<star>(?<!\S)\*\s+)|(?P<quote>`)"
 )
 _LONE_HYPHEN = re.compile(rf"[{_HYPHENS}]")
 DASHES = frozenset("-\u2010\u2011\ufe63\uff0d\u2012\u2013\u2014\u2015\u2212\ufe58")
@@ -73,6 +73,7 @@ _SIGN = re.compile(r"[-\u2212\ufe63\uff0d]")
 _BREAK = re.compile(rf"[{_BREAKS}]")
 _BESIDE = re.compile(rf"[{_EAST_ASIAN}]")
 _ITEM_START = re.compile(rf"(?:\A|[{_BREAKS}])[\s{_ZERO_WIDTH}{_BULLETS}*·]*\Z")
+_FORM = re.compile(rf"[{_FORMS}]")
 _INVISIBLE = re.compile(rf"[{_ZERO_WIDTH}\u00ad]")
 _CURRENCY = "$€£¥₹₽₩₺₪₫₴₦"
 _OPENING = "\"'“„«‘‹"
@@ -266,6 +267,8 @@ def _replace(  # noqa: PLR0911 - one for each kind
     kind: str, piece: str, source: str, start: int, end: int
 ) -> str:
     match kind:
+        case "composed" if _FORM.match(piece):
+            return unicodedata.normalize("NFKC", piece)
         case "composed" | "singleton":
             return unicodedata.normalize("NFC", piece)
         case "soft":
@@ -275,7 +278,7 @@ def _replace(  # noqa: PLR0911 - one for each kind
         case "quote":
             return _QUOTES[piece]
         case "star":
-            return "" if _starts_line(source, start) else piece
+            return "" if _starts_line(source, start) else f"{piece[0]} "
         case "dots":
             return "..."
         case _:

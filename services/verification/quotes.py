@@ -103,6 +103,11 @@ def _wanted(quote: str) -> Folded:
     return _remembered(quote) if len(quote) <= MAX_REMEMBERED else _remembered.__wrapped__(quote)
 
 
+def forget() -> None:
+    """Drop what is remembered of quotes: a measurement wants the first time."""
+    _remembered.cache_clear()
+
+
 @lru_cache(maxsize=1_000)
 def _remembered(quote: str) -> Folded:
     return fold(without_padding(quote))
@@ -139,9 +144,11 @@ def _unfold(source: Source, wanted: Folded, start: int) -> Span | None:
     """The source's words for a match in folded text; None where more than presentation differs."""
     there, end = source.folded, start + len(wanted.key)
     first, last = there.source_start(start), there.source_end(end)
-    if first is None or last is None or not same_case(there.text[start:end], wanted.text):
-        return None
     ours, theirs, length = wanted.dashes, there.dashes_within(start, end), end - start
+    if first is None or last is None:
+        return None
+    if not same_case(there.text[start:end], wanted.text, ours.keys() | theirs.keys()):
+        return None
     # A dash of the source around the quote is none of the quote's.
     inner = {at for at in theirs if 0 < at < length}
     for at in ours.keys() | inner:

@@ -12,7 +12,14 @@ from services.verification.folding import unwrapped
 from services.verification.languages import languages
 from services.verification.phrases import any_of, whole
 from services.verification.sentences import is_list_item
-from services.verification.turns import NEGATION, binding, negating, turning, turning_nothing
+from services.verification.turns import (
+    NEGATED_WORD,
+    NEGATION,
+    binding,
+    negating,
+    turning,
+    turning_nothing,
+)
 
 __all__ = ["NEGATION", "changes_scope", "is_scope_cut"]
 
@@ -73,8 +80,8 @@ def changes_scope(text: str, sentence: str = "") -> bool:
         text: A part of a sentence.
         sentence: The whole, which tells the language.
     """
-    spoken = languages(sentence or text)
-    return turning(spoken).search(_without_idle(text, spoken)) is not None
+    turned = turning(languages(sentence or text)).search(text) or NEGATED_WORD.search(text)
+    return turned is not None
 
 
 def is_scope_cut(text: str, sentences: Sequence[Span], span: Span) -> bool:

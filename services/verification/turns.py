@@ -236,6 +236,15 @@ NOTHING_EAST_ASIAN = {
     "korean": "뿐만 아니라|뿐 아니라|근로조건|거래조건",
 }
 
+# Words that hold their negation: what is left out of a quote may hold none of them either.
+NEGATED_WORD = compiled(
+    r"""
+    non[-‐‑]\w+ | un(?!der|til|io|it|iq|iv|animous)[a-z]{4,}
+    (?:in|im|ir|il|dis)(?:valid|eligib|sufficien|accura|complete|correct|adequate|legal|possib)\w*
+    (?:in|im|ir|il|dis)(?:appropr|applic|effectiv|admissib|proper|relevan|qualif|allow|approv)\w*
+    """
+)
+
 NEGATION = compiled("\n".join(turns.negations for turns in TURNS.values()))
 
 
