@@ -1,70 +1,112 @@
-"""Whether the figures of a statement are those of the words it cites."""
+"""Whether the figures of a statement are those of the words it cites, and of the same measure."""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from services.verification import derived
 from services.verification.bounds import Comparator
-from services.verification.dates import Date
-from services.verification.evidence import Code, Reason, Span
-from services.verification.quantities import Quantity
+from services.verification.evidence import Code, DerivedFigure, Reason
+from services.verification.periods import period
+from services.verification.quantities import CLOCK, ORDINAL, Quantity
 from services.verification.reading import Evidence, Facts, absent, against
+from services.verification.units import DURATIONS
 
-_CLAUSE = re.compile(
-    r"[;:()]|,(?!\d)"
-    r"|\b(?:and|but|while|whereas|versus|vs|against|compared (?:with|to)|(?:up|down) from|from)\b",
-    re.IGNORECASE,
-)
-_RELATIVE_PERIOD = re.compile(
-    r"\b(?:(?:year|quarter|month)s? (?:earlier|ago|before)"
-    r"|(?:prior|previous|last|preceding)[- ](?:year|quarter|period|month)\w*"
-    r"|same (?:quarter|period))\b",
-    re.IGNORECASE,
-)
+_TOGETHER = re.compile(r"\b(?:together|combined|taken together|in aggregate)\b", re.IGNORECASE)
 # A sentence with more numbers than this is no sentence; those beyond are held to be unverified.
 MAX_QUANTITIES = 200
 # One figure is compared with this many of its value in the cited words at most.
 MAX_PLACES = 64
-_REACH = 400
+# "about 500" for 497: the rounding that "about" admits, and how far it may go at most.
+_MOST_OFF = Decimal("0.05")
+# "first" and "second" are adverbs as often as they count; a later ordinal counts.
+_SURELY_COUNTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A quantity of the cited words."""
+
+    evidence: Evidence
+    quantity: Quantity
+    label: frozenset[str]
 
 
 def disagreements(said: Facts, evidence: Sequence[Evidence]) -> Iterator[Reason]:
     """The quantities of the statement that the cited words do not carry, with what they have."""
-    there = [(e, q) for e in evidence for q in e.facts.quantities]
-    by_value: dict[tuple[Decimal, str], list[tuple[Evidence, Quantity]]] = defaultdict(list)
-    for e, q in there:
-        by_value[q.value, q.unit].append((e, q))
-    for ours in said.quantities[:MAX_QUANTITIES]:
-        same = by_value[ours.value, ours.unit][:MAX_PLACES]
+    for _, found in _compared(said, evidence):
+        if isinstance(found, Reason):
+            yield found
+
+
+def derivations(said: Facts, evidence: Sequence[Evidence]) -> Iterator[DerivedFigure]:
+    """The quantities of the statement that follow from figures of the cited words."""
+    for _, found in _compared(said, evidence):
+        if isinstance(found, DerivedFigure):
+            yield found
+
+
+def _compared(
+    said: Facts, evidence: Sequence[Evidence]
+) -> Iterator[tuple[Quantity, Reason | DerivedFigure]]:
+    there = [
+        _Place(e, quantity, label)
+        for e in evidence
+        for quantity, label in zip(e.facts.quantities, e.facts.labels, strict=True)
+    ]
+    by_value: dict[tuple[Decimal, str], list[_Place]] = defaultdict(list)
+    for place in there:
+        by_value[abs(place.quantity.value), place.quantity.unit].append(place)
+    labels = said.labels
+    for ours, label in zip(said.quantities[:MAX_QUANTITIES], labels, strict=False):
+        same = by_value[abs(ours.value), ours.unit][:MAX_PLACES]
         if same:
-            problems = [_differs(said, ours, e, theirs) for e, theirs in same]
-            if all(problems):
-                yield next(problem for problem in problems if problem)
-        elif not any(is_instance(theirs, ours) for _, theirs in there):
-            yield _unmatched(said, ours, there)
+            problems = [_differs(said, ours, place) for place in same]
+            problem = next(filter(None, problems), None) if all(problems) else None
+            if problem := _of_another(said, ours, label, same, there) or problem:
+                yield ours, problem
+        elif any(_is_near(place.quantity, ours) for place in there):
+            continue
+        elif figure := derived.figure(said, ours, evidence):
+            yield ours, figure
+        elif problem := _unmatched(said, ours, [(p.evidence, p.quantity) for p in there]):
+            yield ours, problem
     for ours in said.quantities[MAX_QUANTITIES:]:
-        yield absent(Code.NUMBER_MISMATCH, said, ours.span, "One sentence has too many numbers.")
+        message = "One sentence has too many numbers."
+        yield ours, absent(Code.NUMBER_MISMATCH, said, ours.span, message)
 
 
-def _differs(said: Facts, ours: Quantity, evidence: Evidence, theirs: Quantity) -> Reason | None:
+def _differs(said: Facts, ours: Quantity, place: _Place) -> Reason | None:
     """What is wrong between two quantities of one value, if anything."""
+    evidence, theirs = place.evidence, place.quantity
     if not _bounds_agree(ours, theirs):
         message = f"The statement says {ours.comparator}, the source says {theirs.comparator}."
         return against(
             Code.COMPARATOR_MISMATCH, said, ours.span, evidence, theirs.span, message=message
         )
-    if ours.direction * theirs.direction < 0:
-        message = "Statement and source give the change opposite directions."
+    if _is_turned(ours, theirs):
+        message = "Statement and source give the figure opposite signs or directions."
         return against(
             Code.NUMBER_MISMATCH, said, ours.span, evidence, theirs.span, message=message
         )
-    mine, other = _period(said, ours.span), _period(evidence.facts, theirs.span)
+    if ours.rate and theirs.rate and ours.rate != theirs.rate:
+        message = f"The statement says it of each {ours.rate}, the source of each {theirs.rate}."
+        return against(Code.UNIT_MISMATCH, said, ours.span, evidence, theirs.span, message=message)
+    mine, other = period(said, ours.span), period(evidence.facts, theirs.span)
     if mine and other and mine.excludes(other):
         message = "The source gives this figure for another period."
         return against(Code.DATE_MISMATCH, said, mine.span, evidence, other.span, message=message)
     return None
+
+
+def _is_turned(ours: Quantity, theirs: Quantity) -> bool:
+    """Whether one is a rise, a gain or positive, and the other is not."""
+    if (ours.value < 0) == (theirs.value < 0):
+        return ours.direction * theirs.direction < 0 or ours.side * theirs.side < 0
+    positive = theirs if ours.value < 0 else ours
+    return positive.value > 0 and min(positive.side, positive.direction) >= 0
 
 
 def _bounds_agree(ours: Quantity, theirs: Quantity) -> bool:
@@ -89,6 +131,29 @@ def is_instance(theirs: Quantity, ours: Quantity) -> bool:
     )
 
 
+def _is_near(theirs: Quantity, ours: Quantity) -> bool:
+    """Whether another value of the source makes ours true: within a bound, or rounded."""
+    if is_instance(theirs, ours):
+        return True
+    if theirs.unit != ours.unit or theirs.comparator is not Comparator.EXACTLY:
+        return False
+    difference = abs(theirs.value - ours.value)
+    if ours.comparator is Comparator.ABOUT:
+        return difference <= _MOST_OFF * abs(ours.value) and difference * 2 <= _rounding(ours)
+    # A third is 33%.
+    return ours.unit == "%" and _is_endless(theirs) != _is_endless(ours) and difference < 1
+
+
+def _rounding(quantity: Quantity) -> Decimal:
+    """The last place that is not a nought."""
+    bare = quantity.value.normalize()
+    return Decimal(1).scaleb(int(bare.as_tuple().exponent))
+
+
+def _is_endless(quantity: Quantity) -> bool:
+    return len(quantity.value.as_tuple().digits) > 12  # noqa: PLR2004 - no figure is written so
+
+
 def _lies_within(point: Quantity, bound: Quantity) -> bool:
     match bound.comparator:
         case Comparator.MORE_THAN:
@@ -103,11 +168,78 @@ def _lies_within(point: Quantity, bound: Quantity) -> bool:
             return point.value == bound.value
 
 
-def _unmatched(said: Facts, ours: Quantity, there: Sequence[tuple[Evidence, Quantity]]) -> Reason:
+def _of_another(
+    said: Facts,
+    ours: Quantity,
+    label: frozenset[str],
+    same: Sequence[_Place],
+    there: Sequence[_Place],
+) -> Reason | None:
+    """The figure for which the statement's words stand in the source, when that is not this one."""
+    others = [
+        place
+        for place in there
+        if place.quantity.unit == ours.unit and abs(place.quantity.value) != abs(ours.value)
+    ][:MAX_PLACES]
+    whole = _TOGETHER.search(said.text) is not None
+    for other in others:
+        if all(belongs_to_other(label, mine.label, other.label, whole=whole) for mine in same):
+            message = "In the source these words belong to another figure."
+            span, evidence = other.quantity.span, other.evidence
+            return against(Code.NUMBER_MISMATCH, said, ours.span, evidence, span, message=message)
+    return None
+
+
+def belongs_to_other(
+    label: frozenset[str], mine: frozenset[str], other: frozenset[str], *, whole: bool = False
+) -> bool:
+    """Whether what a statement says of a figure is what the source says of another.
+
+    Args:
+        label: The words of the statement's figure.
+        mine: Those of the source's figure of the same value.
+        other: Those of another figure of the source.
+        whole: The statement speaks of both together.
+    """
+    for_mine, for_other = label & (mine - other), label & (other - mine)
+    return bool(for_other) and (not for_mine or whole)
+
+
+def _unmatched(
+    said: Facts, ours: Quantity, there: Sequence[tuple[Evidence, Quantity]]
+) -> Reason | None:
     """Why a figure is not in the cited words: another currency, unit or value there, or none."""
+    if reason := _in_another_unit(said, ours, there):
+        return reason
+    values = {(q.value, q.unit) for q in said.quantities}
     for evidence, theirs in there:
-        if theirs.unit != ours.unit and (
-            ours.number == theirs.number or ours.value == theirs.value
+        if theirs.unit == ours.unit and (theirs.value, theirs.unit) not in values:
+            reason = against(
+                _code(ours, theirs),
+                said,
+                ours.span,
+                evidence,
+                theirs.span,
+                message="The source gives another value.",
+            )
+            return reason if ours.unit else replace(reason, contradicts=False)
+    if ours.unit == ORDINAL and ours.value < _SURELY_COUNTS:
+        return None
+    code = Code.DATE_MISMATCH if ours.unit == CLOCK else Code.NUMBER_MISMATCH
+    return absent(code, said, ours.span, "This number is not in the cited words.")
+
+
+def _in_another_unit(
+    said: Facts, ours: Quantity, there: Sequence[tuple[Evidence, Quantity]]
+) -> Reason | None:
+    durations = {q.unit for _, q in there} & DURATIONS
+    for evidence, theirs in there:
+        if theirs.unit == ours.unit or ORDINAL in {theirs.unit, ours.unit}:
+            continue
+        # A month has no fixed number of days, and a business day is no day.
+        is_other_duration = ours.unit in DURATIONS and durations and ours.unit not in durations
+        if (ours.number == theirs.number or ours.value == theirs.value) or (
+            is_other_duration and theirs.unit in DURATIONS
         ):
             both_money = ours.is_money and theirs.is_money
             reason = against(
@@ -120,32 +252,16 @@ def _unmatched(said: Facts, ours: Quantity, there: Sequence[tuple[Evidence, Quan
             )
             # A bare number may be of that unit all the same, as in a table: not shown, not refuted.
             return reason if ours.unit and theirs.unit else replace(reason, contradicts=False)
-    values = {(q.value, q.unit) for q in said.quantities}
-    for evidence, theirs in there:
-        if theirs.unit == ours.unit and (theirs.value, theirs.unit) not in values:
-            scaled = theirs.number == ours.number and bool(ours.unit) and not ours.is_money
-            reason = against(
-                Code.UNIT_MISMATCH if scaled else Code.NUMBER_MISMATCH,
-                said,
-                ours.span,
-                evidence,
-                theirs.span,
-                message="The source gives another value.",
-            )
-            return reason if ours.unit else replace(reason, contradicts=False)
-    return absent(Code.NUMBER_MISMATCH, said, ours.span, "This number is not in the cited words.")
-
-
-def _period(facts: Facts, span: Span) -> Date | None:
-    """The one period that a figure is for; None where that is not plain."""
-    left, right = max(0, span.start - _REACH), min(len(facts.text), span.end + _REACH)
-    start = max((m.end() for m in _CLAUSE.finditer(facts.text, left, span.start)), default=left)
-    following = _CLAUSE.search(facts.text, span.end, right)
-    end = following.start() if following else right
-    near = [date for date in facts.dates if left <= date.span.start < right]
-    own = [date for date in near if start <= date.span.start < end]
-    if len(own) == 1:
-        return own[0]
-    if not own and len(near) == 1 and not _RELATIVE_PERIOD.search(facts.text, left, right):
-        return near[0]
     return None
+
+
+def _code(ours: Quantity, theirs: Quantity) -> Code:
+    """What it is to give another value of the same kind."""
+    if ours.unit == CLOCK:
+        return Code.DATE_MISMATCH
+    if theirs.number == ours.number and ours.unit and not ours.is_money:
+        return Code.UNIT_MISMATCH
+    is_bound = ours.comparator not in {Comparator.EXACTLY, Comparator.ABOUT}
+    if is_bound and theirs.comparator is Comparator.EXACTLY:
+        return Code.COMPARATOR_MISMATCH
+    return Code.NUMBER_MISMATCH

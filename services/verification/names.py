@@ -1,12 +1,33 @@
-"""Names and acronyms of a statement that its source does not know."""
+"""Names, acronyms and parties of a statement that its source does not know; English only."""
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from services.verification.words import STOPWORDS, Word, words
+from services.verification.roles import ROLES
+from services.verification.words import STOPWORDS, Word, stems, words
 
 MIN_ACRONYM = 2
 MAX_ACRONYM = 6
 _OPENERS = frozenset(".:!?*-\n")
+# The stems of international non-proprietary names: medicines are named without a capital.
+_MEDICINE = re.compile(
+    r"\w{2,}(?:gliptin|gliflozin|glutide|formin|statin|mab|nib|pril|sartan|olol|dipine|azole|cillin"
+    r"|mycin|floxacin|cycline|vir|oxetine|azepam|azolam|profen|triptan|tidine|parin|xaban|setron"
+    r"|lukast|semide|thiazide|barbital|caine|dronate|asone|olone|platin|taxel|rubicin)",
+    re.IGNORECASE,
+)
+# They open a sentence without an article, as a name does, and name nobody.
+_MASS = stems(
+    """
+    revenue income profit turnover interest staff growth trade debt cash output demand supply
+    equity inflation unemployment management research evidence capital credit cost price access
+    payment treatment surgery therapy data information software hardware equipment labour labor
+    insurance compliance consent notice approval proof work production traffic water energy oil
+    gas electricity food half everyone nobody anyone sales earnings net gross total overall
+    headcount ebitda performance guidance risk liquidity leverage spending investment goodwill
+    """
+)
 _VERBS = frozenset(
     {"is", "was", "are", "were", "has", "had", "must", "shall", "may", "will", "reported", "holds"}
 )
@@ -29,8 +50,44 @@ def missing(statement: str, sources: Sequence[str]) -> Iterator[Word]:
             continue
         if _is_acronym(word) and word.text.rstrip("s") in initials:
             continue
-        if _is_name(statement, ours, index) or (unnamed and _is_subject(ours, index)):
+        if (
+            _is_name(statement, ours, index)
+            or (unnamed and _is_subject(ours, index))
+            or _MEDICINE.fullmatch(word.text)
+            or _is_other_opener(ours, theirs, index)
+        ):
             yield word
+    yield from _other_parties(ours, theirs)
+
+
+def _other_parties(ours: Sequence[Word], theirs: Sequence[Word]) -> Iterator[Word]:
+    """A party that the source does not know, where one that it knows is gone."""
+    mine = {ROLES[word.stem] for word in ours if word.stem in ROLES}
+    known = {ROLES[word.stem] for word in theirs if word.stem in ROLES}
+    if known - mine:
+        yield from (w for w in ours if w.stem in ROLES and ROLES[w.stem] not in known)
+
+
+def _is_other_opener(ours: Sequence[Word], theirs: Sequence[Word], index: int) -> bool:
+    """Whether a word stands as a name before a verb before which the source has another name."""
+    if index or len(ours) < len(("name", "verb")) or not _is_alone(ours[0]):
+        return False
+    verb = ours[1]
+    return verb.text.islower() and any(
+        following.stem == verb.stem and _is_alone(word) and word.stem not in {o.stem for o in ours}
+        for word, following in pairwise(theirs)
+    )
+
+
+def _is_alone(word: Word) -> bool:
+    """Whether a word with a capital can be a name of one word: no plural, no noun of a mass."""
+    text = word.text
+    return (
+        _is_capitalized(word)
+        and word.stem not in _MASS
+        and (text.endswith(("'s", "’s")) or not text.endswith(("ing", "ion", "s", "ment", "ity")))  # noqa: RUF001
+        and not text.endswith("ly")
+    )
 
 
 def _is_name(text: str, ours: Sequence[Word], index: int) -> bool:

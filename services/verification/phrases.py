@@ -1,9 +1,14 @@
-"""Lists of phrases, written for readers, as patterns."""
+"""Lists of words and phrases, written for readers, and their patterns."""
 
 import re
 
 # Python's \w leaves out the vowel signs of Devanagari, so that \b would find an edge inside a word.
 _MARKS = "\u0900-\u0903\u093a-\u094f"
+
+
+def listed(words: str) -> list[str]:
+    """The words of a list with blanks between."""
+    return words.split()
 
 
 def any_of(phrases: str) -> str:

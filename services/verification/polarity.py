@@ -4,8 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from services.verification.clauses import Clause, Modality, clauses
+from services.verification.clauses import Clause, clauses
 from services.verification.evidence import Code, Reason
+from services.verification.languages import languages
+from services.verification.modality import Modality, modalities
+from services.verification.negation import plain
 from services.verification.source import Cited
 from services.verification.words import stem
 
@@ -14,28 +17,30 @@ MAX_CLAUSES = 200
 _WEAKER = frozenset(
     {Modality.PERMISSION, Modality.ADVICE, Modality.POSSIBILITY, Modality.EXEMPTION}
 )
+# The words of each end of a scale, and what it is to take one end for the other beside a figure;
+# without a figure it is a negation.
 _OPPOSITES = [
-    (frozenset(map(stem, one.split())), frozenset(map(stem, other.split())))
-    for one, other in (
+    (code, frozenset(map(stem, one.split())), frozenset(map(stem, other.split())))
+    for code, one, other in (
         (
-            "increase rise rose grew grow growth climb gain higher",
-            "decrease fall fell decline drop shrink lower",
+            Code.NUMBER_MISMATCH,
+            "increase rise rose grew grow growth climb gain higher widen raise improve",
+            "decrease fall fell decline drop shrink lower narrow reduce worsen",
         ),
-        ("accept approve authorize", "reject"),
-        ("before prior", "after following"),
-        ("above exceed over", "below under"),
-        ("include inclusive", "exclude exclusive"),
-        ("buy purchase acquire bought", "sell sold dispose"),
-        ("profit surplus", "loss deficit"),
-        ("success succeed", "failure fail"),
-        ("maximum highest largest most", "minimum lowest smallest least"),
-        ("mandatory compulsory required", "voluntary optional"),
-        ("domestic", "foreign"),
-        ("public", "private"),
-        ("internal", "external"),
-        ("direct", "indirect"),
-        ("open", "close"),
-        ("start begin began", "end stop cease"),
+        (Code.NUMBER_MISMATCH, "profit surplus", "loss deficit"),
+        (Code.COMPARATOR_MISMATCH, "before prior", "after following"),
+        (Code.COMPARATOR_MISMATCH, "above exceed over", "below under"),
+        (Code.COMPARATOR_MISMATCH, "maximum highest largest most", "minimum lowest smallest least"),
+        (Code.NEGATION_MISMATCH, "accept approve authorize", "reject"),
+        (Code.NEGATION_MISMATCH, "include inclusive", "exclude exclusive"),
+        (Code.NEGATION_MISMATCH, "success succeed", "failure fail"),
+        (Code.NEGATION_MISMATCH, "mandatory compulsory required", "voluntary optional"),
+        (Code.NEGATION_MISMATCH, "domestic", "foreign"),
+        (Code.NEGATION_MISMATCH, "public", "private"),
+        (Code.NEGATION_MISMATCH, "internal", "external"),
+        (Code.NEGATION_MISMATCH, "direct", "indirect"),
+        (Code.NEGATION_MISMATCH, "open", "close"),
+        (Code.NEGATION_MISMATCH, "start begin began", "end stop cease"),
     )
 ]
 
@@ -47,16 +52,29 @@ def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     for number, (_, clause) in enumerate(theirs):
         for known in clause.subject_stems:
             by_stem[known].append(number)
+    said = modalities(plain(statement))
+    spoken = languages(statement).union(*(languages(c.text) for c in cited))
     for ours in clauses(statement):
         shared = Counter(n for known in ours.subject_stems for n in by_stem[known][:MAX_CLAUSES])
         most = max(shared.values(), default=0)
         nearest = [theirs[number] for number, count in shared.items() if count == most]
-        problems = [_differs(ours, clause, one) for one, clause in nearest]
+        problems = [_differs(ours, clause, one, said, spoken) for one, clause in nearest]
         if problems and all(problems):
             yield from problems[0]
 
 
-def _differs(ours: Clause, theirs: Clause, cited: Cited) -> list[Reason]:
+def _differs(
+    ours: Clause, theirs: Clause, cited: Cited, said: frozenset[Modality], spoken: frozenset[str]
+) -> list[Reason]:
+    """What is wrong between a clause of a statement and its nearest.
+
+    Args:
+        ours: The clause of the statement.
+        theirs: That of the source.
+        cited: Where that stands.
+        said: The forces of the whole statement.
+        spoken: The languages of both.
+    """
     reason = partial(
         Reason,
         statement_span=ours.span,
@@ -64,24 +82,32 @@ def _differs(ours: Clause, theirs: Clause, cited: Cited) -> list[Reason]:
         passage_span=cited.in_source(theirs.span),
     )
     found = []
-    if (ours.negations(theirs) - theirs.negations(ours)) % 2:
+    if (ours.negations(theirs, spoken) - theirs.negations(ours, spoken)) % 2:
         message = "One of statement and source is negated, the other is not."
         found.append(reason(Code.NEGATION_MISMATCH, message, contradicts=True))
-    elif any(_are_opposed(ours, theirs, one, other) for one, other in _OPPOSITES):
+    elif code := _opposed(ours, theirs):
         message = "Statement and source use opposite words."
-        found.append(reason(Code.NEGATION_MISMATCH, message, contradicts=True))
+        found.append(reason(code, message, contradicts=True))
     mine, other = ours.modalities, theirs.modalities
     if mine and other and not mine & other:
         found.append(reason(Code.MODALITY_MISMATCH, _forces(mine, other), contradicts=True))
-    elif (mine and not other) or (not mine and other and other <= _WEAKER):
+    elif mine and not other:
+        # "The minimum is": what a bound is called says that it must be kept.
+        if not (theirs.is_bound and Modality.OBLIGATION in mine):
+            found.append(reason(Code.MODALITY_MISMATCH, _forces(mine, other)))
+    elif not mine and other and other <= _WEAKER and not other & said:
         found.append(reason(Code.MODALITY_MISMATCH, _forces(mine, other)))
     return found
 
 
-def _are_opposed(ours: Clause, theirs: Clause, one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether each clause uses words of one end of a scale only, and not of the same."""
-    ends = [(bool(clause.stems & one), bool(clause.stems & other)) for clause in (ours, theirs)]
-    return ends in ([(True, False), (False, True)], [(False, True), (True, False)])
+def _opposed(ours: Clause, theirs: Clause) -> Code | None:
+    """What it is that each clause uses words of one end of a scale only, and not of the same."""
+    for code, one, other in _OPPOSITES:
+        ends = [(bool(clause.stems & one), bool(clause.stems & other)) for clause in (ours, theirs)]
+        if ends in ([(True, False), (False, True)], [(False, True), (True, False)]):
+            has_figures = all(any(char.isdigit() for char in c.text) for c in (ours, theirs))
+            return code if has_figures else Code.NEGATION_MISMATCH
+    return None
 
 
 def _forces(ours: frozenset[Modality], theirs: frozenset[Modality]) -> str:

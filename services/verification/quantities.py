@@ -1,167 +1,82 @@
-"""Numbers as prose writes them: value, scale, sign, currency or unit, and what bounds them."""
+"""Numbers as prose writes them: value, scale, sign, currency or unit, rate, and what bounds them.
+
+Digits are read in the forms common in Europe where they are unambiguous; number words, fractions
+and multiples are read in English only.
+"""
 
 # ruff: noqa: RUF001 - typographic apostrophes and minus signs are meant
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import pairwise
 
-from services.verification.bounds import Comparator, comparator, direction, is_threshold
+from services.verification import numerals
+from services.verification.bounds import Comparator, bound, direction, is_range, side
 from services.verification.evidence import Span
+from services.verification.rates import rate
+from services.verification.units import CODES, CURRENCIES, POWERS_OF_TEN, SIGNS, UNITS, any_name
 
-_CODES = frozenset(
-    [
-        "USD",
-        "EUR",
-        "GBP",
-        "JPY",
-        "CHF",
-        "CAD",
-        "AUD",
-        "NZD",
-        "HKD",
-        "SGD",
-        "CNY",
-        "INR",
-        "RUB",
-        "KRW",
-        "TRY",
-        "ILS",
-        "SEK",
-        "NOK",
-        "DKK",
-        "PLN",
-        "CZK",
-        "HUF",
-        "BRL",
-        "MXN",
-        "ZAR",
-        "AED",
-        "SAR",
-    ]
-)
-_SYMBOLS = {
-    symbol: code
-    for code, symbols in {
-        "USD": ("$", "US$"),
-        "EUR": ("€",),
-        "GBP": ("£",),
-        "JPY": ("¥",),
-        "AUD": ("A$",),
-        "CAD": ("C$",),
-        "HKD": ("HK$",),
-        "NZD": ("NZ$",),
-        "SGD": ("S$",),
-        "INR": ("₹",),
-        "RUB": ("₽",),
-        "KRW": ("₩",),
-        "TRY": ("₺",),
-        "ILS": ("₪",),
-    }.items()
-    for symbol in symbols
-}
-_CURRENCY_WORDS = {
-    "dollar": "USD",
-    "dollars": "USD",
-    "euro": "EUR",
-    "euros": "EUR",
-    "pounds sterling": "GBP",
-    "yen": "JPY",
-    "rupees": "INR",
-    "roubles": "RUB",
-    "rubles": "RUB",
-}
-_CURRENCIES = {**_SYMBOLS, **{code: code for code in _CODES}, **_CURRENCY_WORDS}
-_POWERS_OF_TEN = {
-    name: power
-    for power, names in {
-        2: ("hundred",),
-        3: ("thousand", "k"),
-        6: ("million", "m", "mm", "mn", "mln", "mio"),
-        9: ("billion", "b", "bn", "bln"),
-        12: ("trillion", "tn", "trn"),
-    }.items()
-    for name in names
-}
-# By the unit it is compared in: each unit with how many of those it is.
-_UNITS = {
-    unit: (common, Decimal(factor))
-    for common, units in {
-        "second": {
-            "second": "1",
-            "minute": "60",
-            "hour": "3600",
-            "hr": "3600",
-            "day": "86400",
-            "calendar day": "86400",
-            "week": "604800",
-        },
-        "month": {"month": "1", "quarter": "3", "year": "12", "yr": "12"},
-        "business day": {"business day": "1", "working day": "1", "banking day": "1"},
-        "trading day": {"trading day": "1"},
-        "gram": {
-            "mg": "1E-3",
-            "g": "1",
-            "gram": "1",
-            "kg": "1E3",
-            "kilogram": "1E3",
-            "tonne": "1E6",
-        },
-        "metre": {"cm": "0.01", "metre": "1", "meter": "1", "km": "1E3", "kilometre": "1E3"},
-        "mile": {"mile": "1"},
-        "litre": {"litre": "1"},
-        "watt": {"kW": "1E3", "MW": "1E6", "GW": "1E9"},
-        "watt hour": {"kWh": "1E3", "MWh": "1E6", "GWh": "1E9"},
-        "byte": {"MB": "1E6", "GB": "1E9", "TB": "1E12"},
-        "°C": {"°C": "1"},
-        "°F": {"°F": "1"},
-    }.items()
-    for unit, factor in units.items()
-}
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-_TEENS = "fifteen sixteen seventeen eighteen nineteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_WORDS = {word: value for value, word in enumerate(f"{_ONES} {_TEENS}".split())} | {
-    word: 10 * tens for tens, word in enumerate(_TENS.split(), start=2)
-}
-_FIRST_TEN = 10
-_FIRST_TENS_WORD = 20
-# "one" alone is a pronoun more often than a number.
-_LEAST_BARE_WORD = 2
+ORDINAL = "ordinal"
+TIMES = "times"
+CLOCK = "o'clock"
 
-
-def _any(names: Iterable[str]) -> str:
-    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-
-
-_WORD_NUMBER = rf"\b(?i:{_any(_WORDS)})(?:[- ](?i:{_any(_WORDS)}))?\b"
+_MULTIPLES = {
+    "twice": "2",
+    "thrice": "3",
+    **{f"{stem}{end}": "2" for stem in ("doubl",) for end in ("ed", "es", "ing")},
+    **{f"{stem}{end}": "3" for stem in ("tripl", "trebl") for end in ("ed", "es", "ing")},
+    **{f"quadrupl{end}": "4" for end in ("ed", "es", "ing")},
+    **{f"halv{end}": "0.5" for end in ("ed", "es", "ing")},
+    "twofold": "2",
+    "threefold": "3",
+    "fourfold": "4",
+    "fivefold": "5",
+    "tenfold": "10",
+}
 _NUMBER = re.compile(
-    r"(?<!\w)(?:\d{1,3}(?: \d{3})+(?!\d)"
-    r"|(?:(?<![\d.])\.)?\d+(?:[,.'’\u00a0\u2009\u202f]\d+)*)"
-    rf"|{_WORD_NUMBER}"
+    r"(?<!\w)(?P<digits>(?:(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<noon>[ap])\.?m\b\.?"
+    r"|(?P<hour24>[01]?\d|2[0-3]):(?P<minute24>[0-5]\d)(?![\d:]))"
+    r"|\d{1,3}(?: \d{3})+(?!\d)"
+    r"|(?:(?<![\d.])\.)?\d+(?:[,.'’\u00a0\u2009\u202f]\d+)*[½¼¾⅓⅔⅛]?|[½¼¾⅓⅔⅛])"
+    rf"|(?P<fraction>{numerals.FRACTION})|(?P<ordinal>{numerals.ORDINAL})"
+    rf"|(?P<words>{numerals.WORDS})"
+    rf"|\b(?P<multiple>(?i:{any_name(_MULTIPLES)}"
+    r"|once(?= (?:an?|per|each|every|daily|weekly|monthly|yearly|annually)\b)))(?!\w)"
 )
 _BEFORE = re.compile(
     r"(?P<open>\()?(?P<sign>(?<![\w)])[-−–+])?"
-    rf"(?:(?P<money>{_any(_SYMBOLS)}|\b(?:{_any(_CODES)}))\s?)?"
+    rf"(?:(?P<money>(?<![^\W\d_])(?:{any_name(SIGNS)}))\s?)?"
     r"(?P<inner>\()?(?P<sign2>(?<=[^\w)])[-−+])?\Z"
 )
-_SCALE = re.compile(
-    rf"(?:[\s-]{{0,2}}(?i:{_any(s for s in _POWERS_OF_TEN if len(s) > 1)})|[kKmMbB])(?!\w)"
-)
+_LONG_SCALES = [name for name in POWERS_OF_TEN if len(name) > 1]
+_SCALE = re.compile(rf"(?:[\s-]{{0,2}}(?i:{any_name(_LONG_SCALES)})|[kKmMbB])(?!\w)")
 _SPACED_SCALE = re.compile(r" [mMbB](?!\w)")
 _SHARE = re.compile(
     r"\s{0,2}(?:"
     r"(?P<point>(?i:per ?cent(?:age)?[ -]points?|p\.?p\.?(?:ts?)?|ppts?)(?!\w))"
     r"|(?P<basis>(?i:basis[ -]points?|bps?)(?!\w))"
-    r"|(?P<cent>%|(?i:[- ]?per ?cent)(?!\w)))"
+    r"|(?P<cent>%|(?i:[- ]?per ?cent|Prozent|pour cent)(?!\w)))"
 )
-_MONEY = re.compile(rf"\s{{0,2}}({_any(n for n in _CURRENCIES if n not in {'$', 'US$'})})(?!\w)")
-_UNIT = re.compile(rf"[\s-]{{0,2}}({_any(_UNITS)})s?(?!\w)")
-_ORDINAL = re.compile(r"(?:st|nd|rd|th)(?!\w)")
+_MONEY = re.compile(
+    rf"\s{{0,2}}(?:d['’]|de )?({any_name(n for n in CURRENCIES if n not in {'$', 'US$'})})(?!\w)"
+    rf"|\s{{0,2}}(?i:(?P<word>{any_name(n for n in CURRENCIES if n.isalpha() and n.islower())}))"
+    r"(?!\w)"
+)
+_UNIT = re.compile(rf"[\s-]{{0,2}}({any_name(UNITS)})s?(?!\w)")
+_PART_OF_UNIT = re.compile(rf" (?:of )?an? ({any_name(UNITS)})(?!\w)")
+_TIMES = re.compile(r"(?:[\s-]{1,2}times|\s?[x×])(?!\w)")
+_NTH = re.compile(r"(?:st|nd|rd|th)(?!\w)")
 _SUPERSCRIPT = re.compile("[²³¹⁰⁴-⁹]+")
 # Accounting writes losses in parentheses. A bare "(25)" is more often a note or a list number.
 _ACCOUNTED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+")
+_SAID_TWICE = re.compile(rf"{numerals.WORDS} \(\Z")
+# "one" alone is a pronoun more often than a number.
+_LEAST_BARE_WORD = 2
+_NOON = 12
+_HOUR = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +87,14 @@ class Quantity:
         span: All of it, from sign or currency to unit; nothing may be cut from it.
         value: In the unit below, sign included.
         number: As written, before it was brought to that unit.
-        unit: "" for a bare number; else a currency code, "%", "pp" or the unit it is compared in.
+        unit: "" for a bare number; else a currency code, "%", "pp", "times", "ordinal", "o'clock"
+            or the unit it is compared in.
         comparator: How it bounds what it speaks of.
         is_threshold: Its bare value may stand for the bound itself.
         direction: 1 where it is an increase, -1 where it is a decrease, else 0.
+        side: 1 where it is a gain, -1 where it is a loss, else 0.
+        step: The last place in which it is written, in its unit: what it was rounded to.
+        rate: The time it is for each of, such as "month"; "" where it says none.
     """
 
     span: Span
@@ -185,14 +104,35 @@ class Quantity:
     comparator: Comparator = Comparator.EXACTLY
     is_threshold: bool = False
     direction: int = 0
+    side: int = 0
+    step: Decimal = Decimal(0)
+    rate: str = ""
 
     @property
     def is_money(self) -> bool:
-        return self.unit in _CODES
+        return self.unit in CODES
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is known of a number so far."""
+
+    value: Decimal
+    step: Decimal
+    unit: str
+    end: int
+
+    def scaled(self, factor: Decimal, unit: str, end: int) -> None:
+        self.value, self.step = self.value * factor, self.step * factor
+        self.unit, self.end = unit, end
 
 
 def find(text: str, taken: Sequence[Span] = ()) -> Iterator[Quantity]:
     """The quantities of a text in order, but for numbers inside the spans that are taken."""
+    yield from _ranges(text, list(_find(text, taken)))
+
+
+def _find(text: str, taken: Sequence[Span]) -> Iterator[Quantity]:
     blocked = sorted(taken)
     position = done = 0
     for found in _NUMBER.finditer(text):
@@ -200,41 +140,127 @@ def find(text: str, taken: Sequence[Span] = ()) -> Iterator[Quantity]:
             position += 1
         if position < len(blocked) and blocked[position].start < found.end():
             continue
-        quantity = _read(text, found.start(), found.end())
+        quantity = _read(text, found)
         if quantity and quantity.span.start >= done:
             done = quantity.span.end
             yield quantity
 
 
-def _read(text: str, start: int, end: int) -> Quantity | None:
-    core = text[start:end]
-    number = _value(core)
+def _ranges(text: str, found: list[Quantity]) -> Iterator[Quantity]:
+    """The same, with the ends of "between 10 and 15%" as bounds, and "two (2)" once."""
+    for at, following in enumerate(found[1:]):
+        one = found[at]
+        if is_range(text, one.span, following.span) and one.number < following.number:
+            low, high = _in_one_unit(one, following)
+            if low.unit == high.unit:
+                found[at] = replace(low, comparator=Comparator.AT_LEAST)
+                found[at + 1] = replace(high, comparator=Comparator.AT_MOST)
+    for one, following in pairwise(found):
+        if not _is_repeated(text, one, following):
+            yield one
+    yield from found[-1:]
+
+
+def _in_one_unit(low: Quantity, high: Quantity) -> tuple[Quantity, Quantity]:
+    """The ends of a range where only one has the currency, the scale or the unit of both."""
+    if low.is_money and not high.unit:
+        high = replace(high, unit=low.unit)
+    if (not low.unit or low.unit == high.unit) and low.number == low.value and high.number:
+        factor = high.value / high.number
+        low = replace(low, value=low.value * factor, step=low.step * factor, unit=high.unit)
+    return low, high
+
+
+def _is_repeated(text: str, one: Quantity, following: Quantity) -> bool:
+    return (
+        one.number == following.number
+        and text[one.span.end : following.span.start + 1] == " ("
+        and text[one.span.start].isalpha()
+    )
+
+
+def _read(text: str, found: re.Match[str]) -> Quantity | None:
+    start, end = found.span()
+    if found["ordinal"]:
+        value = numerals.ordinal(found)
+        return Quantity(Span(start, end), value, value, ORDINAL)
+    if found["hour"] or found["hour24"]:
+        minutes = _minutes(found)
+        return Quantity(Span(start, end), minutes, minutes, CLOCK)
+    if found["multiple"]:
+        times = Decimal(_MULTIPLES.get(found["multiple"].lower(), "1"))
+        way = direction(text, start, end) or _way(found["multiple"].lower())
+        return _quantity(text, _Reading(times, times, TIMES, end), start, times, way)
+    if found["fraction"]:
+        return _share(text, start, end, numerals.fraction(found))
+    core = found.group()
+    number = numerals.value(core) if found["words"] else _value(core)
     if number is None:
         return None
+    return _counted(text, start, end, number, core)
+
+
+def _counted(text: str, start: int, end: int, number: Decimal, core: str) -> Quantity | None:
+    if half := numerals.AND_A_HALF.match(text, end):
+        number, end = number + Decimal("0.5"), half.end()
     first, sign, money, opened = _before(text, start)
     closed = opened and text[end : end + 1] == ")"
-    value, unit, last = _scaled(text, end + closed, number, _CURRENCIES.get(money, ""))
-    if last == end and text[end : end + 1].isalpha():
+    reading = _Reading(number, _last_place(number), CURRENCIES.get(money, ""), end + closed)
+    scaled = _scale(text, reading)
+    if reading.end == end and text[end : end + 1].isalpha():
         return None  # A code such as 3M, not a number.
-    if core[0].isalpha() and not unit and value < _LEAST_BARE_WORD:
+    if core[0].isalpha() and not reading.unit and not scaled and number < _LEAST_BARE_WORD:
         return None
+    last = reading.end
     if closed or (opened and text[last : last + 1] == ")"):
         last += not closed
-        if money or _ACCOUNTED.fullmatch(core):
+        is_accounted = money or (closed and scaled) or _ACCOUNTED.fullmatch(core)
+        if is_accounted and not _SAID_TWICE.search(text, max(0, first - 40), first + 1):
             sign = sign or "-"
     elif opened and text[first] == "(":
         first += 1
     if sign and sign != "+":
-        value, number = -value, -number
+        reading.value, number = -reading.value, -number
+    reading.end = last
+    return _quantity(text, reading, first, number, direction(text, first, last))
+
+
+def _quantity(text: str, reading: _Reading, first: int, number: Decimal, way: int) -> Quantity:
+    found = bound(text, first, reading.end)
     return Quantity(
-        Span(first, last),
-        value,
+        Span(first, reading.end),
+        reading.value,
         number,
-        unit,
-        comparator(text, first, last),
-        is_threshold(text, last),
-        direction(text, first, last),
+        reading.unit,
+        found.comparator,
+        found.is_threshold,
+        way,
+        side(text, first, reading.end),
+        reading.step,
+        rate(text, first, reading.end),
     )
+
+
+def _share(text: str, start: int, end: int, part: Decimal) -> Quantity:
+    """A fraction of something; of a unit it is so much of that unit, else a percentage."""
+    if found := _PART_OF_UNIT.match(text, end):
+        unit, factor = UNITS[found[1]]
+        reading = _Reading(part * factor, Decimal(0), unit, found.end())
+    else:
+        # A fraction of words is as good as a rounded percentage.
+        reading = _Reading(part * 100, Decimal(1), "%", end)
+    return _quantity(text, reading, start, reading.value, direction(text, start, end))
+
+
+def _minutes(found: re.Match[str]) -> Decimal:
+    hour = int(found["hour"] or found["hour24"])
+    if found["noon"]:
+        hour = hour % _NOON + (_NOON if found["noon"] == "p" else 0)
+    return Decimal(hour * _HOUR + int(found["minute"] or found["minute24"] or 0))
+
+
+def _way(multiple: str) -> int:
+    return -1 if multiple.startswith("halv") else int(multiple.endswith(("ed", "es", "ing")))
 
 
 def _before(text: str, start: int) -> tuple[int, str, str, bool]:
@@ -248,11 +274,9 @@ def _before(text: str, start: int) -> tuple[int, str, str, bool]:
 
 def _value(core: str) -> Decimal | None:
     """The value of a number; None where it is a list or a code such as 4.2.1."""
-    if core[0].isalpha():
-        parts = [_WORDS[part] for part in re.split("[- ]", core.lower())]
-        if len(parts) > 1 and not (parts[0] >= _FIRST_TENS_WORD and 0 < parts[1] < _FIRST_TEN):
-            return None
-        return Decimal(sum(parts))
+    if core[-1] in "½¼¾⅓⅔⅛":
+        whole = _value(core[:-1]) if core[:-1] else Decimal(0)
+        return whole + Decimal(str(unicodedata.numeric(core[-1]))) if whole is not None else None
     bare = re.sub("['’ \u00a0\u2009\u202f]", "", core)
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", bare):
         return Decimal(bare.replace(",", ""))
@@ -264,21 +288,35 @@ def _value(core: str) -> Decimal | None:
     return None
 
 
-def _scaled(text: str, end: int, value: Decimal, unit: str) -> tuple[Decimal, str, int]:
-    """Value, unit and end of a number with the scale, percent sign, currency or unit behind it."""
-    if found := _SUPERSCRIPT.match(text, end):
-        return value, found.group(), found.end()
-    if found := _SCALE.match(text, end) or (_SPACED_SCALE.match(text, end) if unit else None):
-        value = value.scaleb(_POWERS_OF_TEN[re.sub(r"[\s-]", "", found[0]).lower()])
-        end = found.end()
-    if found := _SHARE.match(text, end):
-        value = value / 100 if found["basis"] else value
-        return value, "%" if found["cent"] else "pp", found.end()
-    if not unit and (found := _MONEY.match(text, end)):
-        return value, _CURRENCIES[found[1]], found.end()
-    if not unit and (found := _UNIT.match(text, end)):
-        unit, factor = _UNITS[found[1]]
-        return value * factor, unit, found.end()
-    if not unit and (found := _ORDINAL.match(text, end)):
-        return value, "ordinal", found.end()
-    return value, unit, end
+def _last_place(number: Decimal) -> Decimal:
+    exponent = number.as_tuple().exponent
+    return Decimal(1).scaleb(min(int(exponent), 0))
+
+
+def _scale(text: str, reading: _Reading) -> bool:
+    """Reads the scale, percent sign, currency or unit behind a number; whether it has a scale."""
+    if found := _SUPERSCRIPT.match(text, reading.end):
+        reading.unit, reading.end = found.group(), found.end()
+        return False
+    scale = _SCALE.match(text, reading.end)
+    if scale is None and reading.unit:
+        scale = _SPACED_SCALE.match(text, reading.end)
+    if scale:
+        name = re.sub(r"[\s-]", "", scale[0])
+        power = POWERS_OF_TEN.get(name) or POWERS_OF_TEN[name.lower()]
+        reading.scaled(Decimal(10) ** power, reading.unit, scale.end())
+    end = reading.end
+    if share := _SHARE.match(text, end):
+        factor = Decimal("0.01") if share["basis"] else Decimal(1)
+        reading.scaled(factor, "%" if share["cent"] else "pp", share.end())
+    elif not reading.unit and (found := _MONEY.match(text, end)):
+        reading.unit = CURRENCIES[found[1] or found["word"].lower()]
+        reading.end = found.end()
+    elif not reading.unit and (found := _UNIT.match(text, end)):
+        unit, factor = UNITS[found[1]]
+        reading.scaled(factor, unit, found.end())
+    elif not reading.unit and (found := _TIMES.match(text, end)):
+        reading.unit, reading.end = TIMES, found.end()
+    elif not reading.unit and (found := _NTH.match(text, end)):
+        reading.unit, reading.end = ORDINAL, found.end()
+    return scale is not None

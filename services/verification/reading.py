@@ -3,19 +3,24 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
-from services.verification.dates import Date, Reference, dates, references
+from services.verification.dates import Date, dates
 from services.verification.evidence import Code, Reason, Span
+from services.verification.labels import labels
 from services.verification.quantities import Quantity, find
+from services.verification.references import Reference, references
 from services.verification.source import Cited
 
 _LABEL = re.compile(
     r"^[^\S\n]*(?:#{1,6}\s*)?((?:section|article|annex|chapter)\s+[\w.]+|\d+(?:\.\d+)+)",
     re.IGNORECASE | re.MULTILINE,
 )
+# Each check asks for the facts of the same few sentences; longer texts would fill the memory.
+MAX_REMEMBERED = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Facts:
     """What one text states."""
 
@@ -24,12 +29,22 @@ class Facts:
     dates: tuple[Date, ...]
     references: tuple[Reference, ...]
 
-    @property
+    @cached_property
     def spans(self) -> list[Span]:
         """Where all of them stand."""
         quantities = [quantity.span for quantity in self.quantities]
         dates = [date.span for date in self.dates]
         return quantities + dates + [reference.span for reference in self.references]
+
+    @cached_property
+    def labels(self) -> list[frozenset[str]]:
+        """The stems of what each quantity is one of."""
+        return labels(self.text, [quantity.span for quantity in self.quantities], self.spans)
+
+    @cached_property
+    def date_labels(self) -> list[frozenset[str]]:
+        """The stems of what happened at each date."""
+        return labels(self.text, [date.span for date in self.dates], self.spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +57,15 @@ class Evidence:
 
 
 def read(text: str) -> Facts:
+    """The facts of a text; those of a sentence are read once."""
+    return _read_sentence(text) if len(text) <= MAX_REMEMBERED else _read(text)
+
+
+def read_cited(cited: Cited) -> Evidence:
+    return Evidence(cited, read(cited.text), _context(cited))
+
+
+def _read(text: str) -> Facts:
     found_references = tuple(references(text))
     places = [reference.span for reference in found_references]
     found_dates = tuple(date for date in dates(text) if not overlaps(date.span, places))
@@ -49,8 +73,7 @@ def read(text: str) -> Facts:
     return Facts(text, tuple(find(text, taken)), found_dates, found_references)
 
 
-def read_cited(cited: Cited) -> Evidence:
-    return Evidence(cited, read(cited.text), _context(cited))
+_read_sentence = lru_cache(maxsize=1_000)(_read)
 
 
 def overlaps(span: Span, others: Sequence[Span]) -> bool:
@@ -79,13 +102,13 @@ def against(
 
 def _context(cited: Cited) -> str:
     passage = cited.source.passage
-    labels = _LABEL.findall(cited.source.text[: cited.span.start])
+    above = _LABEL.findall(cited.source.text[: cited.span.start])
     name = passage.source_name.rpartition(".")[0] or passage.source_name
     return "\n".join(
         (
             cited.around.text,
             *passage.heading_path,
-            *labels[-1:],
+            *above[-1:],
             f"section {passage.section_id}" if passage.section_id else "",
             name.replace("_", " "),
         )

@@ -6,21 +6,23 @@ was exchanged for another of its kind, or a negation put in or taken out, is a c
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from rapidfuzz.distance import Indel
 
 from services.verification.bounds import BEFORE, DOWN, UP
-from services.verification.clauses import CUES, unprefixed
 from services.verification.dates import Date
 from services.verification.evidence import Code, Reason, Span
+from services.verification.facts import derivations
 from services.verification.figures import is_instance
+from services.verification.languages import languages
+from services.verification.modality import CUES, Modality
+from services.verification.negation import EXCEPTION, negating, plain, unprefixed
 from services.verification.phrases import compiled, whole
 from services.verification.quantities import Quantity
 from services.verification.reading import read
-from services.verification.scope import NEGATION
 from services.verification.source import Cited
 from services.verification.words import words
 
@@ -32,12 +34,19 @@ MAX_TAKEN_OUT = 3
 MAX_TOKENS = 400
 
 # What decides, in the order in which each takes its words. Words of one name mean the same.
+_COMPARING = tuple(
+    (Code.COMPARATOR_MISMATCH, c.name, compiled(phrases)) for c, phrases in BEFORE.items()
+)
 _DECIDING = (
-    *((Code.COMPARATOR_MISMATCH, c.name, compiled(phrases)) for c, phrases in BEFORE.items()),
-    *((Code.MODALITY_MISMATCH, modality.name, cue) for modality, cue in CUES.items()),
-    (Code.NEGATION_MISMATCH, "NEGATION", NEGATION),
-    (Code.DATE_MISMATCH, "BEFORE", compiled("before | prior to")),
-    (Code.DATE_MISMATCH, "AFTER", compiled("after | following")),
+    (
+        Code.NEGATION_MISMATCH,
+        "ONLY",
+        compiled(
+            "only(?! (?:if|where|when|with|after|on|upon)\\b) | merely | solely | exclusively"
+        ),
+    ),
+    (Code.COMPARATOR_MISMATCH, "BEFORE", compiled("before | prior to")),
+    (Code.COMPARATOR_MISMATCH, "AFTER", compiled("after | following")),
     (Code.NUMBER_MISMATCH, "UP", re.compile(whole(UP), re.IGNORECASE)),
     (Code.NUMBER_MISMATCH, "DOWN", re.compile(whole(DOWN), re.IGNORECASE)),
     *(
@@ -50,6 +59,10 @@ _DECIDING = (
 )
 
 
+# "must not" and "need not" hold a negation each.
+_NEGATIVE = {frozenset({Modality.PROHIBITION}), frozenset({Modality.EXEMPTION})}
+
+
 @dataclass(frozen=True, slots=True)
 class _Token:
     """A word by what it is compared as.
@@ -60,6 +73,7 @@ class _Token:
         code: For a deciding word, what exchanging it is.
         bare: The stem without a negative prefix, if it has one.
         fact: For a figure or a date, that.
+        forces: For a word that gives a verb its force, what that may be.
     """
 
     key: str
@@ -67,6 +81,12 @@ class _Token:
     code: Code | None = None
     bare: str = ""
     fact: Quantity | Date | None = None
+    forces: frozenset[Modality] = frozenset()
+
+    @property
+    def kind(self) -> tuple[Code | None, bool]:
+        """Only words of one kind are exchanged for each other."""
+        return self.code, self.fact is None
 
     def carries(self, other: "_Token") -> bool:
         """Whether the other may stand for it: the same, or a bound or a year in which it lies."""
@@ -76,7 +96,7 @@ class _Token:
             case Date() as mine, Date() as its:
                 return mine.carries(its)
             case _:
-                return self.key == other.key
+                return bool(self.forces & other.forces) if self.forces else self.key == other.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +108,9 @@ class _Gap:
 
     def exchanges(self) -> Iterator[tuple[_Token, _Token]]:
         """Each deciding word of ours that stands where the source has another of its kind."""
-        for code in {token.code for token in self.ours} - {None}:
-            mine = [token for token in self.ours if token.code is code]
-            other = [token for token in self.theirs if token.code is code]
+        for kind in {token.kind for token in self.ours if token.code}:
+            mine = [token for token in self.ours if token.kind == kind]
+            other = [token for token in self.theirs if token.kind == kind]
             if len(mine) == len(other):
                 pairs = [(token, [there]) for token, there in zip(mine, other, strict=True)]
             else:
@@ -107,9 +127,18 @@ class _Gap:
 
 
 def _negations(side: Sequence[_Token], other: Sequence[_Token]) -> int:
-    """The negations of one side, counting "unpaid" where the other has "paid"."""
+    """The negations of one side, counting "unpaid" where the other has "paid".
+
+    An exception is one where the other side has another, or a "not"; one that was dropped is none.
+    """
     keys = {token.key for token in other}
-    return sum(t.code is Code.NEGATION_MISMATCH or t.bare in keys for t in side)
+    found = sum(
+        t.code is Code.NEGATION_MISMATCH or t.forces in _NEGATIVE or t.bare in keys for t in side
+    )
+    turns = {Code.NEGATION_MISMATCH, Code.OMITTED_CONDITION}
+    if any(token.code in turns or token.forces in _NEGATIVE for token in other):
+        found += sum(token.code is Code.OMITTED_CONDITION for token in side)
+    return found
 
 
 def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
@@ -117,34 +146,57 @@ def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     ours = _tokens(statement)
     if not 0 < len(ours) <= MAX_TOKENS:
         return
+    derived = {figure.span for figure in derivations(statement, cited)}
     for one in cited:
         theirs = _tokens(one.text)
         if len(theirs) <= MAX_TOKENS:
-            yield from _changed(ours, theirs, one)
+            yield from _changed(ours, theirs, one, derived)
 
 
-def _changed(ours: Sequence[_Token], theirs: Sequence[_Token], cited: Cited) -> Iterator[Reason]:
+def _changed(
+    ours: Sequence[_Token], theirs: Sequence[_Token], cited: Cited, derived: Collection[Span]
+) -> Iterator[Reason]:
     shared = _shared(ours, theirs)
     content = sum(token.code is None for token in ours)
     if not shared or len(shared) < NEARLY_ALL * content:
         return
     gaps = list(_gaps(ours, theirs, shared))
-    for code, ours_span, theirs_span in (
-        (mine.code, mine.span, other.span) for gap in gaps for mine, other in gap.exchanges()
-    ):
+    exchanged = [pair for gap in gaps for pair in gap.exchanges() if pair[0].span not in derived]
+    for mine, other in exchanged:
+        if mine.fact and _has_moved((mine, other), ours, theirs, exchanged):
+            continue
         yield Reason(
-            code or Code.NO_ENTAILMENT,
+            mine.code or Code.NO_ENTAILMENT,
             "The statement exchanges a word of the source for another.",
             contradicts=True,
-            statement_span=ours_span,
+            statement_span=mine.span,
             passage_id=cited.source.passage.id,
-            passage_span=cited.in_source(theirs_span),
+            passage_span=cited.in_source(other.span),
         )
-    if sum(gap.negations() for gap in gaps):
+    if sum(gap.negations() for gap in gaps) % 2:
         message = "A negation was put into the words of the source, or taken out of them."
         yield Reason(
             Code.NEGATION_MISMATCH, message, contradicts=True, passage_id=cited.source.passage.id
         )
+
+
+def _has_moved(
+    pair: tuple[_Token, _Token],
+    ours: Sequence[_Token],
+    theirs: Sequence[_Token],
+    exchanged: Sequence[tuple[_Token, _Token]],
+) -> bool:
+    """Whether a figure stands at another place only, and the one of that place elsewhere.
+
+    Two that have changed places with each other have not moved: each stands for the other.
+    """
+    mine, other = pair
+    are_both_kept = any(one.key == other.key for one in ours) and any(
+        one.key == mine.key for one in theirs
+    )
+    return are_both_kept and (other.key, mine.key) not in {
+        (one.key, two.key) for one, two in exchanged
+    }
 
 
 def _shared(ours: Sequence[_Token], theirs: Sequence[_Token]) -> list[tuple[int, int]]:
@@ -174,7 +226,7 @@ def _tokens(text: str) -> list[_Token]:
     """The content words, facts and deciding words of a text, in order."""
     facts = read(text)
     tokens = [
-        _Token(f"{q.value.normalize()} {q.unit}", q.span, Code.NUMBER_MISMATCH, fact=q)
+        _Token(f"{abs(q.value).normalize()} {q.unit}", q.span, Code.NUMBER_MISMATCH, fact=q)
         for q in facts.quantities
     ]
     tokens += [
@@ -185,8 +237,22 @@ def _tokens(text: str) -> list[_Token]:
         for reference in facts.references
     ]
     left = _blanked(text, [token.span for token in tokens])
-    for code, name, pattern in _DECIDING:
-        found = [Span(match.start(), match.end()) for match in pattern.finditer(left)]
+    # How a date bounds is compared with the date.
+    left = _blanked(left, [Span(date.bound_start, date.span.end) for date in facts.dates])
+    for code, name, pattern in _COMPARING:
+        found = _spans(pattern, left)
+        tokens += [_Token(name, span, code) for span in found]
+        left = _blanked(left, found)
+    left = plain(left)
+    for forces, pattern in CUES:
+        found = _spans(pattern, left)
+        name = " ".join(sorted(forces))
+        tokens += [_Token(name, s, Code.MODALITY_MISMATCH, forces=forces) for s in found]
+        left = _blanked(left, found)
+    exceptions = (Code.OMITTED_CONDITION, "EXCEPTION", EXCEPTION)
+    negations = (Code.NEGATION_MISMATCH, "NEGATION", negating(languages(text)))
+    for code, name, pattern in (exceptions, negations, *_DECIDING):
+        found = _spans(pattern, left)
         tokens += [_Token(name, span, code) for span in found]
         left = _blanked(left, found)
     tokens += [
@@ -195,6 +261,10 @@ def _tokens(text: str) -> list[_Token]:
         if word.is_content
     ]
     return sorted(tokens, key=lambda token: token.span)
+
+
+def _spans(pattern: re.Pattern[str], text: str) -> list[Span]:
+    return [Span(found.start(), found.end()) for found in pattern.finditer(text)]
 
 
 def _blanked(text: str, spans: Sequence[Span]) -> str:

@@ -75,6 +75,11 @@ def stem(word: str) -> str:
     return str(snowballstemmer.stemmer("english").stemWord(lowered))
 
 
+def stems(text: str) -> frozenset[str]:
+    """The stems of a list of words."""
+    return frozenset(map(stem, text.split()))
+
+
 def _words(text: str) -> tuple[Word, ...]:
     return tuple(
         Word(found.group(), stem(found.group()), Span(found.start(), found.end()))

@@ -1,40 +1,48 @@
 """What a statement says must agree with the words it cites."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
-from services.verification.evidence import Passage, Span
-from services.verification.source import Cited, Source
+from services.verification.facts import derivations
 from services.verification.verdict import judge
+from tests.statements import AGREE, cases, cited, codes
 
-CASES = yaml.safe_load(
-    (Path(__file__).parents[1] / "cases" / "facts.yaml").read_text(encoding="utf-8")
-)
-
-
-def cited(text: str, part: str | None = None, **passage) -> Cited:
-    part = part or text
-    start = text.index(part)
-    return Cited(Source(Passage("p", text, **passage)), Span(start, start + len(part)))
-
-
-def codes(statement: str, *evidence: Cited, **settings) -> set[str]:
-    reasons = judge(statement, evidence, **settings)
-    return {reason.code + "!" * reason.contradicts for reason in reasons}
+CASES = cases("facts")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_a_statement_is_judged_as_the_case_says(case):
-    settings = {"min_coverage": case["coverage"]} if "coverage" in case else {}
-    found = codes(case["statement"], cited(case["source"], case.get("cite")), **settings)
-    wanted = set(case["reasons"])
-    if case.get("at_least"):
-        assert found & wanted
-    else:
-        assert found == wanted
+    evidence = cited(case["source"], case.get("quote"))
+    reasons = judge(case["statement"], [evidence], min_coverage=0)
+    found = {reason.code.value for reason in reasons}
+    assert case["expect"] in found if case["expect"] != AGREE else not found
+    if "contradicts" in case:
+        assert any(reason.contradicts for reason in reasons) == case["contradicts"]
+    derived = derivations(case["statement"], [evidence])
+    assert bool(derived) or not case.get("derived")
 
 
 def test_the_cases_have_each_their_own_name():
     assert len({case["id"] for case in CASES}) == len(CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_a_reason_and_a_derivation_name_places_that_are_there(case):
+    evidence = cited(case["source"])
+    statement, source = case["statement"], case["source"]
+    for reason in judge(statement, [evidence], min_coverage=0):
+        for span, text in ((reason.statement_span, statement), (reason.passage_span, source)):
+            assert span is None or text[span.start : span.end].strip()
+        assert reason.statement_span or reason.passage_span or reason.passage_id
+    for figure in derivations(statement, [evidence]):
+        assert any(char.isalnum() for char in statement[figure.span.start : figure.span.end])
+        assert len(figure.operands) > 1
+        for passage_id, span in figure.operands:
+            assert passage_id == "p"
+            assert source[span.start : span.end] in figure.formula
+
+
+def test_words_that_the_source_does_not_have_are_not_carried():
+    source = cited("Clients pay the fee.")
+    assert "NO_ENTAILMENT" in codes("Bananas are a yellow tropical fruit.", source)
+    invented = "Clients pay the fee by wire through a Nordic clearing house."
+    assert {"NO_ENTAILMENT", "ENTITY_MISMATCH"} & codes(invented, source)

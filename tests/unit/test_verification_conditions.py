@@ -1,0 +1,19 @@
+"""A statement must keep the conditions and exceptions of the sentence it cites."""
+
+import pytest
+
+from services.verification.verdict import judge
+from tests.statements import AGREE, cases, cited
+
+CASES = cases("conditions")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_a_statement_is_judged_as_the_case_says(case):
+    evidence = cited(case["source"], case["quote"])
+    found = {reason.code.value for reason in judge(case["statement"], [evidence], min_coverage=0)}
+    assert case["expect"] in found if case["expect"] != AGREE else not found
+
+
+def test_the_cases_have_each_their_own_name():
+    assert len({case["id"] for case in CASES}) == len(CASES)
