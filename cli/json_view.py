@@ -182,6 +182,10 @@ def document(message: core.Document) -> View:
         "passage_count": message.passage_count,
         "ingest_time": timestamp(message.ingest_time) if message.HasField("ingest_time") else None,
         "pages_without_text": list(message.pages_without_text),
+        "ocr_pages": [
+            {"page_number": page.page_number, "confidence": page.confidence}
+            for page in message.ocr_pages
+        ],
     }
 
 

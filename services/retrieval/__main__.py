@@ -45,6 +45,9 @@ class Settings(settings.Settings):
     max_ingests: int = Field(default=4, ge=1)
     ingest_seconds: float = Field(default=1800.0, gt=0)
     parse_seconds: float = Field(default=60.0, gt=0)
+    parse_memory_bytes: int = Field(default=2**30, ge=2**28)
+    # As tesseract names them, joined by +; their data must be installed.
+    ocr_languages: str = Field(default="eng", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")
     # 0: as many as the container may use.
     embedding_threads: int = Field(default=0, ge=0)
 
@@ -87,8 +90,9 @@ async def main() -> None:
     with telemetry.configured("retrieval", settings):
         async with AsyncExitStack() as stack:
             index = await stack.enter_async_context(open_index(settings))
-            parser = await stack.enter_async_context(Worker().running())
-            painter = await stack.enter_async_context(Worker().running())
+            memory = settings.parse_memory_bytes
+            parser = await stack.enter_async_context(Worker(memory_bytes=memory).running())
+            painter = await stack.enter_async_context(Worker(memory_bytes=memory).running())
             threads = settings.embedding_threads or cpu.threads()
             embedder = await asyncio.to_thread(OnnxEmbedder, threads=threads)
             batcher = await stack.enter_async_context(Batcher(embedder).running())
@@ -96,7 +100,9 @@ async def main() -> None:
             catalog = Catalog(index)
             leases = Leases(index, catalog, originals, seconds=settings.ingest_seconds)
             ingestor = Ingestor(
-                reader=IsolatedReader(parser, seconds=settings.parse_seconds),
+                reader=IsolatedReader(
+                    parser, seconds=settings.parse_seconds, ocr_languages=settings.ocr_languages
+                ),
                 batcher=batcher,
                 index=index,
                 catalog=catalog,

@@ -36,6 +36,14 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class OcrPage:
+    """A page whose text was recognized in its picture, and how surely, from 0 to 1."""
+
+    number: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Heading:
     """A heading in the text: level 1 is outermost, `section_id` such as "4.2" may be empty."""
 
@@ -61,6 +69,7 @@ class ParsedDocument:
         has_page_images: Whether a page can be rendered.
         paragraphs: Where paragraphs start, ascending; the file's layout says more than its text.
         tables: Spans to be kept whole where possible, ascending, without overlap: tables, listings.
+        ocr_pages: Pages that were read from a picture, ascending.
     """
 
     text: str
@@ -72,6 +81,7 @@ class ParsedDocument:
     has_page_images: bool
     paragraphs: tuple[int, ...] = ()
     tables: tuple[tuple[int, int], ...] = ()
+    ocr_pages: tuple[OcrPage, ...] = ()
 
     @property
     def pages_without_text(self) -> tuple[int, ...]:

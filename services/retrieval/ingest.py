@@ -183,6 +183,7 @@ class Ingestor:
                 passage_count=len(reading.chunks),
                 ingest_time=self._now(),
                 pages_without_text=reading.document.pages_without_text,
+                ocr_pages=reading.document.ocr_pages,
             )
             await self._originals.put(tenant, id_, sha256, data, reading.document)
             for start in range(0, len(reading.chunks), _GROUP):
@@ -214,16 +215,23 @@ class Ingestor:
 
 
 class IsolatedReader:
-    """A Reader in a process of its own, for at most `seconds` a file."""
+    """A Reader in a process of its own, for at most `seconds` a file.
 
-    def __init__(self, worker: Worker, *, seconds: float) -> None:
+    Half of that is for the recognition of text in pictures, where it can be had: pages it does not
+    come to are without text, and the document says so.
+    """
+
+    def __init__(self, worker: Worker, *, seconds: float, ocr_languages: str = "eng") -> None:
         self._worker = worker
         self._seconds = seconds
+        self._ocr = (seconds / 2, ocr_languages)
 
     async def __call__(self, data: bytes, source_name: str, content_type: str) -> Reading:
         with telemetry.span("parsing"):
             try:
-                return await self._worker.call(self._seconds, read, data, source_name, content_type)
+                return await self._worker.call(
+                    self._seconds, read, data, source_name, content_type, *self._ocr
+                )
             except WorkerTimeout as error:
                 raise InvalidInput(
                     f"The file could not be read within {self._seconds:g} s.", reason="DAMAGED_FILE"

@@ -84,6 +84,10 @@ def from_document(document: StoredDocument) -> core_pb2.Document:
         passage_count=document.passage_count,
         ingest_time=time,
         pages_without_text=document.pages_without_text,
+        ocr_pages=[
+            core_pb2.OcrPage(page_number=page.number, confidence=page.confidence)
+            for page in document.ocr_pages
+        ],
     )
 
 

@@ -3,7 +3,7 @@
 import json
 from dataclasses import astuple
 
-from services.retrieval.document import Box, Heading, Line, Page, ParsedDocument
+from services.retrieval.document import Box, Heading, Line, OcrPage, Page, ParsedDocument
 
 
 def dump(document: ParsedDocument) -> bytes:
@@ -22,6 +22,7 @@ def dump(document: ParsedDocument) -> bytes:
             "has_page_images": document.has_page_images,
             "paragraphs": document.paragraphs,
             "tables": document.tables,
+            "ocr_pages": [astuple(page) for page in document.ocr_pages],
         },
         ensure_ascii=True,  # Text may hold lone surrogates, which UTF-8 cannot.
         separators=(",", ":"),
@@ -44,4 +45,6 @@ def load(data: bytes) -> ParsedDocument:
         has_page_images=fields["has_page_images"],
         paragraphs=tuple(fields["paragraphs"]),
         tables=tuple((start, end) for start, end in fields["tables"]),
+        # Those that were kept before pictures were read have none.
+        ocr_pages=tuple(OcrPage(*page) for page in fields.get("ocr_pages", ())),
     )

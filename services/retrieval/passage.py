@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.retrieval.document import Box, Chunk, ParsedDocument
+from services.retrieval.document import Box, Chunk, OcrPage, ParsedDocument
 
 # The root of every id, so that ids of other systems never meet ours. Ids are stored: never change.
 _NAMESPACE = uuid.UUID("0b2bb95c-5c0e-5a37-9d3b-5a4c2ad4e7f1")
@@ -38,6 +38,7 @@ class StoredDocument:
     passage_count: int
     ingest_time: datetime
     pages_without_text: tuple[int, ...]
+    ocr_pages: tuple[OcrPage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

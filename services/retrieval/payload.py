@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from services.retrieval.document import Box
+from services.retrieval.document import Box, OcrPage
 from services.retrieval.index import Kind
 from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
 
@@ -29,6 +29,7 @@ def from_document(tenant: str, document: StoredDocument) -> dict[str, Any]:
         "passage_count": document.passage_count,
         "ingest_time": document.ingest_time.timestamp(),
         "pages_without_text": list(document.pages_without_text),
+        "ocr_pages": [[page.number, page.confidence] for page in document.ocr_pages],
     }
 
 
@@ -45,6 +46,10 @@ def to_document(payload: Payload) -> StoredDocument:
         passage_count=payload["passage_count"],
         ingest_time=datetime.fromtimestamp(payload["ingest_time"], UTC),
         pages_without_text=tuple(payload["pages_without_text"]),
+        # Records that were written before pictures were read have none.
+        ocr_pages=tuple(
+            OcrPage(int(number), confidence) for number, confidence in payload.get("ocr_pages", ())
+        ),
     )
 
 

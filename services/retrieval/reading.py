@@ -26,10 +26,18 @@ class Reading:
     terms: tuple[SparseVector, ...]
 
 
-def read(data: bytes, source_name: str, content_type: str) -> Reading:
+def read(
+    data: bytes,
+    source_name: str,
+    content_type: str,
+    ocr_seconds: float = 0.0,
+    ocr_languages: str = "eng",
+) -> Reading:
     """Parses a file and cuts it into passages. Raises InvalidInput with a reason."""
     tokenizer = _tokenizer()
-    document = parse(data, source_name, content_type)
+    document = parse(
+        data, source_name, content_type, ocr_seconds=ocr_seconds, ocr_languages=ocr_languages
+    )
     chunks = chunk(
         document,
         count_tokens=lambda text: count_tokens(tokenizer, text),

@@ -22,9 +22,9 @@ OUTSIDE = {
     "orchestrator": {"asking", "graph", "measures", "redis_memory"},
     "retrieval": {
         "batching", "ingest", "leases", "onnx", "pages", "parsers", "parsers.markdown",
-        "parsers.pdf", "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page",
-        "parsers.sniffing", "qdrant_edge", "qdrant_server", "reading", "rendering", "search",
-        "tokens",
+        "parsers.ocr", "parsers.pdf", "parsers.pdf_forms", "parsers.pdf_headings",
+        "parsers.pdf_layout", "parsers.pdf_page", "parsers.sniffing", "qdrant_edge",
+        "qdrant_server", "reading", "rendering", "search", "tokens",
     },
     "verification": {
         "judges.cross_encoder", "judges.embedded", "judges.llm", "judging", "verifier",

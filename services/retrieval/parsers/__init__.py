@@ -14,12 +14,19 @@ from services.retrieval.parsers import (
     xlsx,
 )
 from services.retrieval.parsers.characters import UNREADABLE
+from services.retrieval.parsers.ocr import Recognizer
 
 MAX_PAGES = 5000
 
 
 def parse(
-    data: bytes, source_name: str, content_type: str = "", *, max_pages: int = MAX_PAGES
+    data: bytes,
+    source_name: str,
+    content_type: str = "",
+    *,
+    max_pages: int = MAX_PAGES,
+    ocr_seconds: float = 0.0,
+    ocr_languages: str = "eng",
 ) -> ParsedDocument:
     """Read a file.
 
@@ -33,6 +40,9 @@ def parse(
         source_name: Its name, of which the ending counts.
         content_type: Declared media type; empty or application/octet-stream when none is.
         max_pages: More pages than this are refused.
+        ocr_seconds: How long text may be recognized on pages that are pictures, where tesseract is
+            installed; the document says which pages were read so, and which have no text.
+        ocr_languages: What is written there, as tesseract names it.
 
     Raises:
         InvalidInput: With reason EMPTY_FILE, DAMAGED_FILE, ENCRYPTED_FILE, UNSUPPORTED_TYPE,
@@ -41,7 +51,9 @@ def parse(
     if not data:
         raise InvalidInput("The file is empty.", reason="EMPTY_FILE")
     try:
-        document = _parse(data, sniffing.find(data, source_name, content_type), max_pages)
+        found = sniffing.find(data, source_name, content_type)
+        recognizer = Recognizer(seconds=ocr_seconds, languages=ocr_languages)
+        document = _parse(data, found, max_pages, recognizer)
     except RecursionError as error:
         raise InvalidInput(
             "The file is damaged: it is nested too deep.", reason="DAMAGED_FILE"
@@ -57,11 +69,11 @@ def parse(
 
 
 def _parse(  # noqa: PLR0911 - one for each type
-    data: bytes, found: sniffing.Found, max_pages: int
+    data: bytes, found: sniffing.Found, max_pages: int, recognizer: Recognizer
 ) -> ParsedDocument:
     match found.media_type:
         case pdf.CONTENT_TYPE:
-            return pdf.parse(data, max_pages)
+            return pdf.parse(data, max_pages, recognizer)
         case docx.CONTENT_TYPE:
             return docx.parse(data)
         case xlsx.CONTENT_TYPE:

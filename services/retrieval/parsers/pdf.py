@@ -2,14 +2,23 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from services.chassis.errors import InvalidInput
-from services.retrieval.document import Line, Page, ParsedDocument
-from services.retrieval.parsers import furniture, limits, pdf_headings, pdf_layout, pdf_page
+from services.retrieval.document import Line, OcrPage, Page, ParsedDocument
+from services.retrieval.parsers import (
+    furniture,
+    limits,
+    pdf_forms,
+    pdf_headings,
+    pdf_layout,
+    pdf_page,
+)
+from services.retrieval.parsers.characters import UNREADABLE
+from services.retrieval.parsers.ocr import Recognizer
 from services.retrieval.parsers.spacing import spaced
 
 CONTENT_TYPE = "application/pdf"
@@ -25,6 +34,7 @@ class _Reading:
     pages: list[Page] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
     lines: list[pdf_layout.PlacedLine] = field(default_factory=list)
+    ocr_pages: list[OcrPage] = field(default_factory=list)
 
 
 @contextmanager
@@ -43,17 +53,21 @@ def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
             ) from error
         raise _damaged("it cannot be opened") from error
     with pdf:
+        pdf.init_forms()
         yield pdf
 
 
-def parse(data: bytes, max_pages: int) -> ParsedDocument:
-    """Read a PDF; see `opened` about threads. Pages are read in the order in which they print."""
+def parse(data: bytes, max_pages: int, recognizer: Recognizer) -> ParsedDocument:
+    """Read a PDF; see `opened` about threads. Pages are read in the order in which they print.
+
+    Pages without readable text are given to the recognizer.
+    """
     with opened(data) as pdf:
         limits.check_page_count(len(pdf), max_pages)
         if not len(pdf):
             raise _damaged("it has no pages")
         bookmarks = tuple(pdf_headings.outline(pdf))
-        reading = _read_all(pdf)
+        reading = _read_all(pdf, recognizer)
     placed = reading.lines
     lines = tuple(Line(line.start, line.end, line.page_number, line.printed.box) for line in placed)
     running = furniture.find(reading.text, lines, reading.heights)
@@ -73,29 +87,42 @@ def parse(data: bytes, max_pages: int) -> ParsedDocument:
             has_page_images=True,
             paragraphs=tuple(body[index].start for index in sorted(starts)),
             tables=tuple((body[first].start, body[end - 1].end) for first, end in tables),
+            ocr_pages=tuple(reading.ocr_pages),
         )
     )
 
 
 def page_of(pdf: pypdfium2.PdfDocument, number: int) -> pdf_page.PrintedPage:
-    """Page `number`, counted from 1, as it was read into the document's text."""
+    """Page `number`, counted from 1, as it was read into the document's text but for pictures."""
+    with _page(pdf, number) as page:
+        return pdf_forms.filled(page, pdf_page.read(page))
+
+
+@contextmanager
+def _page(pdf: pypdfium2.PdfDocument, number: int) -> Iterator[pypdfium2.PdfPage]:
     try:
         page = pdf[number - 1]
         try:
-            return pdf_page.read(page)
+            yield page
         finally:
             page.close()
     except pypdfium2.PdfiumError as error:
         raise _damaged(f"its page {number} cannot be read") from error
 
 
-def _read_all(pdf: pypdfium2.PdfDocument) -> _Reading:
+def _read_all(pdf: pypdfium2.PdfDocument, recognizer: Recognizer) -> _Reading:
     reading = _Reading()
     texts: list[str] = []
     start = 0
     for number in range(1, len(pdf) + 1):
         # The places of its characters are dropped with each page; only those of lines are kept.
-        page = page_of(pdf, number)
+        with _page(pdf, number) as opened_page:
+            page = pdf_page.read(opened_page)
+            is_blank = not page.text.replace(UNREADABLE, "").strip()
+            if is_blank and (recognized := recognizer.read(opened_page)):
+                page = replace(page, lines=recognized.lines)
+                reading.ocr_pages.append(OcrPage(number, recognized.confidence))
+            page = pdf_forms.filled(opened_page, page)
         line_start = start
         for line in page.lines:
             reading.lines.append(pdf_layout.PlacedLine(line, line_start, number))

@@ -23,7 +23,7 @@ _LINE = re.compile("[^\r\n\x02]*\x02|[^\r\n\x02]+")
 _WORD = re.compile(r"\S+")
 _BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 # Two words further apart than this many times the type size stand in different columns.
-_COLUMN_GAP = 1.5
+COLUMN_GAP = 1.5
 
 # Left, bottom, right, top in the page's own space, where y points up.
 Rectangle = tuple[float, float, float, float]
@@ -109,9 +109,10 @@ class PrintedLine:
 
     Attributes:
         text: Its characters, without a line break.
-        first: Its first character among all of the page; the others follow.
+        first: Its first character among all of the page; the others follow. -1 for words that are
+            not printed as characters: in a form's field, in a picture.
         box: Around all that is visible of it.
-        size: Type size of its first visible character, in points.
+        size: Type size of its first visible character, in points; 0 in a form's field.
         bold: Whether it begins and ends in bold type.
         columns: Whether it has a gap as wide as between the columns of a table.
     """
@@ -140,6 +141,8 @@ class PrintedPage:
     def box_of(self, line: int, start: int, end: int) -> Box | None:
         """Around the visible characters from `start` to `end` of a line; None when none are."""
         printed = self.lines[line]
+        if printed.first < 0:
+            return printed.box
         return self.frame.displayed(
             self.places.of_words(printed.text[start:end], printed.first + start)
         )
@@ -189,7 +192,7 @@ def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterat
             size=size,
             # A line that only begins in bold has a word run in, as "Example. A holds ...".
             bold=_is_bold(raw, first_visible) and _is_bold(raw, last_visible),
-            columns=_widest_gap(words) > _COLUMN_GAP * size,
+            columns=_widest_gap(words) > COLUMN_GAP * size,
         )
 
 
