@@ -66,6 +66,7 @@ def from_finding(finding: evidence.Finding) -> core_pb2.VerifiedStatement:
         verdict=f"VERDICT_{finding.verdict}",
         reasons=map(_from_reason, finding.reasons),
         citations=map(_from_citation, finding.citations),
+        derived_figures=map(_from_derived, finding.derived),
     )
 
 
@@ -152,6 +153,17 @@ def _from_citation(citation: evidence.Citation) -> core_pb2.Citation:
         published=passage.published,
         effective_from=passage.effective_from,
         effective_to=passage.effective_to,
+    )
+
+
+def _from_derived(figure: evidence.DerivedFigure) -> core_pb2.DerivedFigure:
+    return core_pb2.DerivedFigure(
+        span=_from_span(figure.span),
+        formula=figure.formula,
+        operands=[
+            core_pb2.DerivedFigure.Operand(passage_id=id_, span=_from_span(span))
+            for id_, span in figure.operands
+        ],
     )
 
 
