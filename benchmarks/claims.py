@@ -38,7 +38,7 @@ def measure(arguments: list[str]) -> dict[str, Any]:
             "rapidfuzz": partial_ratio,
         }
     return figures(positive, scores, scorer.threshold) | {
-        name: _against(positive, scores, [score(row) for row in rows])
+        name: against(positive, scores, [score(row) for row in rows])
         for name, score in baselines.items()
     }
 
@@ -101,7 +101,7 @@ def partial_ratio(row: Row) -> float:
     return fuzz.partial_ratio(row.claim.lower(), " ".join(row.evidence).lower()) / 100
 
 
-def _against(
+def against(
     positive: Sequence[bool], scores: Sequence[float], baseline: Sequence[float]
 ) -> dict[str, Any]:
     """The AUROC of a baseline, and by how much the scores are above it on the same rows."""
