@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from services.verification import conflict
 from services.verification.citing import check_citation
+from services.verification.conflict import Conflicts
 from services.verification.entailment import MIN_COVERAGE
 from services.verification.evidence import (
     Citation,
@@ -77,6 +77,7 @@ def check(
         today: The day on which facts must be in force to contradict each other; empty: any.
     """
     index = Index([Source(fact) for fact in facts], proceed)
+    conflicts = Conflicts(index.holding, today)
     naming = Naming(answer, [fact.id for fact in facts])
     blank = without_markers(answer)
     sentences = spans(blank)
@@ -91,7 +92,7 @@ def check(
             blank[span.start : span.end],
             list(naming.cited(answer[span.start : end])),
         )
-        claims.append(_check(sentence, index, min_coverage, today))
+        claims.append(_check(sentence, index, conflicts, min_coverage))
     return claims
 
 
@@ -102,14 +103,14 @@ def support(claims: Sequence[Claim]) -> float:
     return supported / len(checked) if checked else 1.0
 
 
-def _check(sentence: _Sentence, index: Index, min_coverage: float, today: str) -> Claim:
+def _check(sentence: _Sentence, index: Index, conflicts: Conflicts, min_coverage: float) -> Claim:
     span, text = sentence.span, sentence.text
     if not states_something(sentence.bare):
         return Claim(span, Examined(Finding(text, Verdict.UNSPECIFIED)), needs_check=False)
     try:
         reasons, cited = _examine(sentence, index, min_coverage)
         if not reasons:
-            reasons = list(conflict.conflicts(sentence.bare, cited, index.holding, today))
+            reasons = conflicts.of(sentence.bare, cited)
         support = index.support(sentence.bare)
         verdict = conclude(reasons)
         rests_on = to_judge(verdict, sentence.bare, cited)

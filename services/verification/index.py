@@ -1,13 +1,18 @@
 """Which sentences of the given facts speak of the same things as a text."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from heapq import nlargest
 
 from services.verification.source import Cited, Source
 from services.verification.words import content_stems, words
 
-# A stem that stands in more sentences than this tells them apart no more.
-MAX_POSTINGS = 2_000
+# So many sentences are found by their rarest words and looked at; common words only rank them.
+MAX_LOOKED_AT = 1_000
+# The most promising of them are weighed against each other.
+MAX_WEIGHED = 48
+# More sentences than this with all the words asked for are not told apart by them.
+MAX_HOLDING = 32
 
 
 class Index:
@@ -21,7 +26,9 @@ class Index:
     def __init__(self, sources: Sequence[Source], proceed: Callable[[], None]) -> None:
         self.sources = sources
         self._sentences: list[Cited] = []
+        self._stems: list[frozenset[str]] = []
         self._owners: list[int] = []
+        self._by_owner: list[range] = []
         self._by_stem: dict[str, list[int]] = defaultdict(list)
         self._sources_by_stem: dict[str, set[int]] = defaultdict(set)
         for number, source in enumerate(sources):
@@ -34,30 +41,30 @@ class Index:
         Each one adds words that those before it did not have.
         """
         wanted = _stems(text)
-        carries: dict[int, set[str]] = defaultdict(set)
-        for stem in wanted:
-            for sentence in self._by_stem.get(stem, ())[:MAX_POSTINGS]:
-                if self._owners[sentence] in allowed:
-                    carries[sentence].add(stem)
         # A rare word tells more of what a text is about; its presence counts most of all.
         weight = {stem: 1 + 1 / (1 + len(self._by_stem.get(stem, ()))) for stem in wanted}
+
+        def worth(sentence: int) -> tuple[float, int]:
+            return sum(weight[stem] for stem in wanted & self._stems[sentence]), -sentence
+
+        best = nlargest(MAX_WEIGHED, self._candidates(wanted, allowed), key=worth)
+        carries = {sentence: wanted & self._stems[sentence] for sentence in best}
         chosen: list[Cited] = []
         while len(chosen) < limit and carries:
-            best = max(carries, key=lambda s: (sum(weight[stem] for stem in carries[s]), -s))
-            covered = carries.pop(best)
-            chosen.append(self._sentences[best])
+            first = max(carries, key=lambda s: (sum(weight[stem] for stem in carries[s]), -s))
+            covered = carries.pop(first)
+            chosen.append(self._sentences[first])
             carries = {s: left for s, stems in carries.items() if (left := stems - covered)}
         return chosen
 
     def holding(
         self, groups: Sequence[Collection[str]], _sections: Collection[str] = ()
     ) -> list[Cited]:
-        """The sentences that hold a stem of each group."""
-        postings = [
-            {sentence for stem in group for sentence in self._by_stem.get(stem, ())}
-            for group in groups
-        ]
-        return [self._sentences[number] for number in sorted(set.intersection(*postings))]
+        """The first sentences that hold a stem of each group."""
+        rarest = min(groups, key=lambda group: sum(len(self._by_stem.get(s, ())) for s in group))
+        found = sorted({n for stem in rarest for n in self._by_stem.get(stem, ())[:MAX_LOOKED_AT]})
+        held = (n for n in found if all(self._stems[n].intersection(g) for g in groups))
+        return [self._sentences[n] for n, _ in zip(held, range(MAX_HOLDING), strict=False)]
 
     def support(self, text: str) -> float:
         """The share of a text's content words that the best single source carries, 0 to 1."""
@@ -65,14 +72,31 @@ class Index:
         held = Counter(n for stem in stems for n in self._sources_by_stem.get(stem, ()))
         return max(held.values(), default=0) / len(stems) if stems else 0.0
 
+    def _candidates(self, wanted: Iterable[str], allowed: Collection[int]) -> Iterable[int]:
+        """The sentences with a word that is asked for, those with rare ones first."""
+        within = [self._by_owner[owner] for owner in allowed]
+        if sum(map(len, within)) <= MAX_LOOKED_AT:
+            return (n for sentences in within for n in sentences if self._stems[n] & set(wanted))
+        found: dict[int, None] = {}
+        for stem in sorted(wanted, key=lambda stem: len(self._by_stem.get(stem, ()))):
+            if len(found) >= MAX_LOOKED_AT:
+                break
+            postings = self._by_stem.get(stem, ())[:MAX_LOOKED_AT]
+            found.update((n, None) for n in postings if self._owners[n] in allowed)
+        return found
+
     def _add(self, number: int, source: Source) -> None:
+        first = len(self._sentences)
         for span in source.sentences:
             sentence = Cited(source, span)
-            for stem in _stems(sentence.text):
+            stems = _stems(sentence.text)
+            for stem in stems:
                 self._by_stem[stem].append(len(self._sentences))
                 self._sources_by_stem[stem].add(number)
             self._sentences.append(sentence)
+            self._stems.append(stems)
             self._owners.append(number)
+        self._by_owner.append(range(first, len(self._sentences)))
 
 
 def _stems(text: str) -> frozenset[str]:

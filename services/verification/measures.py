@@ -101,13 +101,17 @@ _NO_NAMES = content_stems(
 )
 
 
+# A quantity, or the day of a deadline.
+Value = Quantity | Date
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One value with what it is the value of. Two figures of one measure differ in the value only.
 
     Attributes:
         cited: The sentence it stands in.
-        value: What it is: a quantity, or the day of a deadline.
+        value: What it is.
         about: The stems of what is measured, in common words.
         names: Whose it is; empty when the sentence does not say.
         period: For when; None when that is not said.
@@ -120,7 +124,7 @@ class Figure:
     """
 
     cited: Cited
-    value: Quantity | Date
+    value: Value
     about: frozenset[str]
     names: frozenset[str]
     period: Date | None
@@ -200,7 +204,7 @@ def alternatives(about: str) -> frozenset[str]:
     return _ALTERNATIVES.get(about, frozenset({about}))
 
 
-def unit_of(value: Quantity | Date) -> str:
+def unit_of(value: Value) -> str:
     return value.unit if isinstance(value, Quantity) else "date"
 
 

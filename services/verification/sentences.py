@@ -3,6 +3,7 @@
 # ruff: noqa: RUF001 - the full stops and dashes of several scripts are meant
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
@@ -50,10 +51,17 @@ def spans(text: str, titles: Collection[str] = ()) -> list[Span]:
 
 def around(sentences: Sequence[Span], span: Span) -> Span:
     """From the start of the sentence in which a span begins to the end of that in which it ends."""
-    touched = [s for s in sentences if s.start < span.end and span.start < s.end]
-    if not touched:
+    within = touched(sentences, span)
+    if not within:
         return span
-    return Span(min(touched[0].start, span.start), max(touched[-1].end, span.end))
+    return Span(min(within[0].start, span.start), max(within[-1].end, span.end))
+
+
+def touched(sentences: Sequence[Span], span: Span) -> Sequence[Span]:
+    """The sentences of which a span has a part."""
+    first = bisect_right(sentences, span.start, key=lambda sentence: sentence.end)
+    last = bisect_left(sentences, span.end, key=lambda sentence: sentence.start)
+    return sentences[first:last]
 
 
 def states_something(sentence: str) -> bool:

@@ -72,8 +72,7 @@ class Cited:
         """The sentences it lies in, one by one."""
         return [
             Cited(self.source, sentence)
-            for sentence in self.source.sentences
-            if sentence.start < self.span.end and self.span.start < sentence.end
+            for sentence in sentences.touched(self.source.sentences, self.span)
         ]
 
     @cached_property

@@ -7,8 +7,9 @@ with them. One bad citation beside a good one fails it: a reader would take both
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from services.verification import conditions, conflict, entailment, facts, polarity, wording
+from services.verification import conditions, entailment, facts, polarity, wording
 from services.verification.citing import check_citation
+from services.verification.conflict import Conflicts, among
 from services.verification.evidence import (
     Citation,
     Code,
@@ -52,26 +53,30 @@ def verify(
     min_coverage: float = entailment.MIN_COVERAGE,
     today: str = "",
 ) -> Finding:
-    """The finding on one statement, without a judge."""
-    return examine(statement, sources, min_coverage, today).finding
+    """The finding on one statement alone, without a judge; `today` is as for Conflicts."""
+    return examine(statement, sources, conflicts_among(sources, today), min_coverage).finding
+
+
+def conflicts_among(sources: Mapping[str, Source], today: str) -> Conflicts:
+    return Conflicts(among(sources.values()), today)
 
 
 def examine(
     statement: Statement,
     sources: Mapping[str, Source],
+    conflicts: Conflicts,
     min_coverage: float = entailment.MIN_COVERAGE,
-    today: str = "",
 ) -> Examined:
     """The finding on one statement. Never raises: a check that does makes it UNCHECKED.
 
     Args:
         statement: What is stated, with its citations.
         sources: All passages by id.
+        conflicts: Looks for other values among the sources.
         min_coverage: Share of its content words that the cited words must carry.
-        today: The day on which a source must be in force to contradict another; empty: any.
     """
     try:
-        return _examine(statement, sources, min_coverage, today)
+        return _examine(statement, sources, conflicts, min_coverage)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong in a check, nothing passes
         return Examined(unchecked(statement.text, error))
 
@@ -123,7 +128,10 @@ def conclude(reasons: Iterable[Reason]) -> Verdict:
 
 
 def _examine(
-    statement: Statement, sources: Mapping[str, Source], min_coverage: float, today: str
+    statement: Statement,
+    sources: Mapping[str, Source],
+    conflicts: Conflicts,
+    min_coverage: float,
 ) -> Examined:
     if not statement.citations:
         return Examined(Finding(statement.text, Verdict.UNCITED, (_NOTHING_CITED,)))
@@ -142,8 +150,7 @@ def _examine(
     if cited:
         reasons += judge(text, cited, min_coverage)
         # Of a statement that falls anyway, nobody asks who else says otherwise.
-        others = conflict.among(sources.values())
-        reasons = reasons or list(conflict.conflicts(text, cited, others, today))
+        reasons = reasons or conflicts.of(text, cited)
     finding = Finding(statement.text, conclude(reasons), tuple(reasons), tuple(citations))
     return Examined(finding, text, to_judge(finding.verdict, text, cited))
 

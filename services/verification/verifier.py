@@ -58,10 +58,11 @@ class Verifier:
 
         def work(proceed: Callable[[], None]) -> list[Examined]:
             sources = verdict.sources_of(passages)
+            conflicts = verdict.conflicts_among(sources, today)
             examined = []
             for statement in statements:
                 proceed()
-                examined.append(verdict.examine(statement, sources, self._min_coverage, today))
+                examined.append(verdict.examine(statement, sources, conflicts, self._min_coverage))
             return examined
 
         with telemetry.span("verify statements"):
