@@ -6,7 +6,7 @@ right but for one word, which are what a drafter gets wrong. Both are made from 
 
 import random
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -74,14 +74,15 @@ class _Neighbours:
 
     def of(self, row: Row) -> list[Row]:
         """Nearest first; none with the same claim, or evidence that says the same."""
-        near: Counter[int] = Counter()
+        near: dict[int, float] = defaultdict(float)
         for stem in sorted(content_stems(row.claim)):
             numbers = self._by_stem[stem]
             if len(numbers) < _COMMON:
                 for number in numbers:
-                    near[number] += 1 / len(numbers)  # type: ignore[assignment]  # A weight.
+                    near[number] += 1 / len(numbers)
         own = " ".join(row.evidence)
-        others = [self._rows[number] for number, _ in near.most_common(_CANDIDATES)]
+        nearest = sorted(near, key=near.__getitem__, reverse=True)[:_CANDIDATES]
+        others = [self._rows[number] for number in nearest]
         return [
             other
             for other in others

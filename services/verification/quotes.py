@@ -63,7 +63,7 @@ def locate(source: Source, quote: str) -> Found | None:
 
     A place that is cut from under a negation or condition is given only when there is no other.
     """
-    if not _content(quote):
+    if not _wanted(quote).content:
         return None
     best: Found | None = None
     for span, match in _places(source, quote):
@@ -75,21 +75,45 @@ def locate(source: Source, quote: str) -> Found | None:
 
 def is_too_short(quote: str, source: Source | None) -> bool:
     """Whether a quote points at nothing: no content word, or few that stand in many places."""
-    content = _content(quote)
+    content = _wanted(quote).content
     if content == 0 or source is None or content >= ENOUGH_WORDS:
         return content == 0
-    return source.folded.key.count(_wanted(quote).key) > MAX_OCCURRENCES
+    return source.folded.key.count(_wanted(quote).folded.key) > MAX_OCCURRENCES
 
 
-def _content(quote: str) -> int:
-    """How many of its words carry content, as far as that matters: numbers and little words do not.
+def forget() -> None:
+    """Drop what is remembered of quotes: a measurement wants the first time."""
+    _remembered.cache_clear()
+    _last.cache_clear()
 
-    It counts as of the language in which it says least.
-    """
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A quote as it is searched, and how many of its words carry content, up to ENOUGH_WORDS."""
+
+    folded: Folded
+    content: int
+
+
+def _wanted(quote: str) -> _Wanted:
+    return (_remembered if len(quote) <= MAX_REMEMBERED else _last)(quote)
+
+
+def _read(quote: str) -> _Wanted:
+    folded = fold(without_padding(quote))
+    return _Wanted(folded, _content(folded.text))
+
+
+_remembered = lru_cache(maxsize=1_000)(_read)
+_last = lru_cache(maxsize=2)(_read)
+
+
+def _content(text: str) -> int:
+    """Numbers and little words carry none; counted as of the language in which it says least."""
     counts = dict.fromkeys(_LITTLE, 0)
-    for found in words.WORD.finditer(_wanted(quote).text):
+    for found in words.WORD.finditer(text):
         word = found.group().lower()
-        if word[0].isdigit():
+        if not word[0].isalpha():
             continue
         for language, little in _LITTLE.items():
             counts[language] += word not in little
@@ -98,25 +122,10 @@ def _content(quote: str) -> int:
     return min(counts.values())
 
 
-def _wanted(quote: str) -> Folded:
-    """The quote as it is searched."""
-    return _remembered(quote) if len(quote) <= MAX_REMEMBERED else _remembered.__wrapped__(quote)
-
-
-def forget() -> None:
-    """Drop what is remembered of quotes: a measurement wants the first time."""
-    _remembered.cache_clear()
-
-
-@lru_cache(maxsize=1_000)
-def _remembered(quote: str) -> Folded:
-    return fold(without_padding(quote))
-
-
 def _places(source: Source, quote: str) -> Iterator[tuple[Span, Match]]:
     """The places where a quote stands whole, in the order of the text."""
     exact = quote.strip()
-    wanted = _wanted(exact)
+    wanted = _wanted(exact).folded
     found = False
     for start in _occurrences(source.folded.key, wanted.key):
         span = _unfold(source, wanted, start)

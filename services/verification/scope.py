@@ -73,14 +73,9 @@ _WORDS_GOVERNED = 6
 _LONGEST_LIST = 40
 
 
-def changes_scope(text: str, sentence: str = "") -> bool:
-    """Whether a text holds a word that turns or binds what stands around it.
-
-    Args:
-        text: A part of a sentence.
-        sentence: The whole, which tells the language.
-    """
-    turned = turning(languages(sentence or text)).search(text) or NEGATED_WORD.search(text)
+def changes_scope(text: str, sentence: str) -> bool:
+    """Whether what is left out of a sentence may turn or bind what is left."""
+    turned = turning(languages(sentence)).search(text) or NEGATED_WORD.search(text)
     return turned is not None
 
 
@@ -90,7 +85,7 @@ def is_scope_cut(text: str, sentences: Sequence[Span], span: Span) -> bool:
         return False
     first, last = sentence_at(sentences, span.start), sentence_at(sentences, span.end - 1)
     start, end = min(sentences[first].start, span.start), max(sentences[last].end, span.end)
-    if (lead := _lead_in(text, sentences, first)) and changes_scope(lead):
+    if _is_turning(_lead_in(text, sentences, first)):
         return True
     before = unwrapped(text[max(start, span.start - _REACH) : span.start]).text
     after = unwrapped(text[span.end : min(end, span.end + _REACH)]).text
@@ -108,6 +103,11 @@ def is_scope_cut(text: str, sentences: Sequence[Span], span: Span) -> bool:
 def sentence_at(sentences: Sequence[Span], position: int) -> int:
     """The last sentence that begins at a position or before it."""
     return max(bisect_right(sentences, position, key=lambda s: s.start) - 1, 0)
+
+
+def _is_turning(lead: str) -> bool:
+    spoken = languages(lead)
+    return turning(spoken).search(_without_idle(lead, spoken)) is not None
 
 
 def _without_idle(text: str, spoken: frozenset[str]) -> str:

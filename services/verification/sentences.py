@@ -18,6 +18,9 @@ _LIST_ITEM = re.compile(r"\s*(?:[•▪‣◦●*–-]|\(?\w{1,3}[.)])(?:\s|$)")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\W*$")
 # Full stops that nupunkt's English model does not know.
 _OTHER_STOP = re.compile(r"(?<=[。！？।؟])")
+# nupunkt takes quadratic time where nothing ends a sentence, or a word.
+_WINDOW = 4_000
+_STOP = re.compile(r"[.!?][\"'”’)\]]{0,2}\s+(?=\W{0,2}[^\W\da-z])")
 # A line that ends this much before the widest one was ended by its author, not by the margin.
 _RAGGED = 0.8
 
@@ -113,11 +116,25 @@ def _split(text: str, block: Span) -> Iterator[Span]:
     edges = [block.start]
     edges += [found.start() for found in _OTHER_STOP.finditer(text, block.start, block.end)]
     for first, last in pairwise([*edges, block.end]):
-        for start, end in nupunkt.sent_spans(text[first:last]):
-            piece = text[first + start : first + end]
-            if stripped := piece.strip():
-                begin = first + start + piece.index(stripped)
-                yield Span(begin, begin + len(stripped))
+        for window in _windows(text, Span(first, last)):
+            for start, end in nupunkt.sent_spans(text[window.start : window.end]):
+                piece = text[window.start + start : window.start + end]
+                if stripped := piece.strip():
+                    begin = window.start + start + piece.index(stripped)
+                    yield Span(begin, begin + len(stripped))
+
+
+def _windows(text: str, span: Span) -> Iterator[Span]:
+    """Pieces no longer than nupunkt reads in linear time, cut at a full stop, else at a space."""
+    start = span.start
+    while span.end - start > _WINDOW:
+        limit = start + _WINDOW
+        stops = [found.end() for found in _STOP.finditer(text, start + 1, limit)]
+        cut = stops[-1] if stops else max(text.rfind(" ", start + 1, limit), start) + 1
+        cut = cut if cut > start + 1 else limit
+        yield Span(start, cut)
+        start = cut
+    yield Span(start, span.end)
 
 
 def _plain(line: str) -> str:

@@ -1,41 +1,72 @@
 """A text that may be cited, with what is computed from it once, and its cited stretches."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from services.verification import sentences
 from services.verification.evidence import Passage, Span
 from services.verification.folding import Folded, fold, lower, unwrapped
 from services.verification.furniture import body
 
+# The passages of one question come again with its next attempt, and with the next question.
+MAX_REMEMBERED, MAX_REMEMBERED_CHARS = 500, 20_000
 
-class Source:
-    """A passage with its folded text and its sentences, each computed when it is first needed."""
 
-    def __init__(self, passage: Passage) -> None:
-        self.passage = passage
+class Indexed:
+    """What is computed from a text, each when it is first needed."""
 
-    @property
-    def text(self) -> str:
-        return self.passage.text
+    def __init__(self, text: str, titles: tuple[str, ...]) -> None:
+        self._text, self._titles = text, titles
 
     @cached_property
     def lowered(self) -> str:
         """In lower case, one character for each character."""
-        return lower(self.text)
+        return lower(self._text)
+
+    @cached_property
+    def body(self) -> str:
+        """The text at the same offsets, blank where page furniture stands."""
+        return body(self._text)
 
     @cached_property
     def folded(self) -> Folded:
         return fold(self.body)
 
     @cached_property
-    def body(self) -> str:
-        """The text at the same offsets, blank where page furniture stands."""
-        return body(self.text)
-
-    @cached_property
     def sentences(self) -> list[Span]:
-        return sentences.spans(self.body, self.passage.heading_path)
+        return sentences.spans(self.body, self._titles)
+
+
+_remembered = lru_cache(maxsize=MAX_REMEMBERED)(Indexed)
+
+
+class Source:
+    """A passage with its folded text and its sentences."""
+
+    def __init__(self, passage: Passage) -> None:
+        self.passage = passage
+        short = len(passage.text) <= MAX_REMEMBERED_CHARS
+        self._indexed = (_remembered if short else Indexed)(passage.text, passage.heading_path)
+
+    @property
+    def text(self) -> str:
+        return self.passage.text
+
+    @property
+    def lowered(self) -> str:
+        return self._indexed.lowered
+
+    @property
+    def body(self) -> str:
+        return self._indexed.body
+
+    @property
+    def folded(self) -> Folded:
+        return self._indexed.folded
+
+    @property
+    def sentences(self) -> list[Span]:
+        return self._indexed.sentences
 
     def part(self, span: Span) -> "Source":
         """A stretch of it, as a source of its own."""
