@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from services.chassis.errors import InvalidInput
-from services.retrieval.parsers import docx, parse
+from services.retrieval.parsers import docx, office, parse
 from tests.office_files import a_docx, zipped
 
 
@@ -245,6 +245,16 @@ def test_files_of_the_strict_kind_are_read_too():
         for name in archive.namelist()
     }
     assert parse(zipped(strict), "policy.docx").text == "Words"
+
+
+def test_a_file_whose_parts_unpack_to_more_than_is_allowed_is_too_large(monkeypatch):
+    data = a_docx(p("Words"))
+    monkeypatch.setattr(office, "_MAX_BYTES", 1000)
+    with pytest.raises(InvalidInput) as caught:
+        parse(data, "policy.docx")
+    assert caught.value.reason == "TOO_LARGE"
+    monkeypatch.setattr(office, "_MAX_BYTES", 20_000)
+    assert parse(data, "policy.docx").text == "Words"
 
 
 @pytest.mark.parametrize(
