@@ -11,7 +11,7 @@ from services.verification.phrases import any_of
 
 # Inside a word or between the parts of one.
 _HYPHENS = "-‐‑־"
-_CONNECTORS = _HYPHENS + "'’/_"
+_CONNECTORS = _HYPHENS + "'’/_@"
 _POINTS = ".,:٫٬"
 # A Hebrew abbreviation carries its mark before the last letter.
 _GERSHAYIM = '"״'
@@ -123,6 +123,8 @@ def _goes_on(run: str, near: str) -> bool:
         return False
     if bridge in _CONNECTORS or (bridge in _POINTS and beyond[0].isdigit() and near.isdigit()):
         return True
+    if bridge == ".":
+        return near.islower() and beyond[0].islower()  # A domain, or an abbreviation.
     if bridge in _GERSHAYIM:
         return _is_hebrew(near) and _is_hebrew(beyond[0])
     return bridge == "(" and near.isdigit()

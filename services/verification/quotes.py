@@ -36,7 +36,7 @@ _LITTLE = {
     language: frozenset(little.split()) | (words.STOPWORDS if language == "en" else frozenset())
     for language, little in (LITTLE_WORDS | LITTLE_WORDS_ELSEWHERE).items()
 }
-_DOTS = r"(?:…|\.\s?\.\s?\.)+"
+_DOTS = r"(?:…|\.\s?\.\s?\.)+\.?"
 _ELLIPSIS = re.compile(rf"\s*(?:\[\s?{_DOTS}\s?\]|\(\s?{_DOTS}\s?\)|{_DOTS})\s*")
 
 

@@ -40,6 +40,7 @@ _CLAUSE_START = re.compile(
     r"\W*(?:the|a|an|it|they|he|she|we|i|this|these|that|those|any|each|every|all|its|their)\b",
     re.IGNORECASE,
 )
+_INSERTED = re.compile(r"([^,;:.،]*)[,،][^,;:.،]{1,80}[,،]\s*(?:[^\W\d_]+\s+){0,4}\Z")
 # What begins a part of a sentence that stands for itself.
 _NEW_CLAUSE = re.compile(
     r"[;:.؛।]|,\s|،|\b(?:and|or|but|because|while|whereas|although|though|which|who|und|oder|aber"
@@ -137,6 +138,10 @@ def _is_governed(before: str, quote: str, spoken: frozenset[str]) -> bool:
     turn = _last_end(turning(spoken), clause)
     if turn > 0 and len(clause[turn:].split()) <= _WORDS_GOVERNED:
         return True
+    # "May not, without consent, sublet": what stands between two commas ends nothing either.
+    inserted = _INSERTED.search(before)
+    if inserted and _ends_in_turn(inserted[1], spoken):
+        return True
     # "X denied, that": the comma before a subordinate clause ends nothing.
     told = re.search(r"([^,;:.]*),\s*(?:dass|daß|что|що|че|że|že|hogy)\s+\Z", before)
     return told is not None and turning(spoken).search(told[1]) is not None
@@ -171,6 +176,10 @@ def _is_turned(after: str, spoken: frozenset[str]) -> bool:
     return (
         bool(spoken & _NEGATES_BACK) and negating(spoken & _NEGATES_BACK).search(clause) is not None
     )
+
+
+def _ends_in_turn(text: str, spoken: frozenset[str]) -> bool:
+    return any(found.end() == len(text) for found in turning(spoken).finditer(text))
 
 
 def _last_end(pattern: re.Pattern[str], text: str) -> int:

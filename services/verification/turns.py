@@ -52,7 +52,7 @@ TURNS = {
         r"""not (?:only|just|merely|least) | no\.\s?\d | no doubt | not exceeding
         (?:no|not) (?:later|more|less|fewer|earlier|longer|greater|higher|lower) than
         without (?:prejudice|limitation|limiting|delay|undue delay) | whether or not
-        even if | as if | if (?:any|applicable|appropriate)""",
+        even if | as if | if (?:any|applicable|appropriate)(?=[,;.)])""",
     ),
     "de": Turns(
         r"""nicht | kein\w{0,2} | nie | niemals | ohne | weder | nichts
