@@ -14,9 +14,11 @@ from services.chassis import cpu, settings, telemetry
 from services.chassis.server import Service, run, serve
 from services.verification.entailment import MIN_COVERAGE, Judge
 from services.verification.evidence import Passage
+from services.verification.judges.embedded import EmbeddedJudge, load
 from services.verification.judging import Bench
 from services.verification.scoring import Weights
 from services.verification.servicer import VerificationServicer
+from services.verification.support import Scorer
 from services.verification.verifier import Verifier
 
 
@@ -65,16 +67,16 @@ EVEN = 0.5
 
 
 @asynccontextmanager
-async def open_judge(settings: Settings, executor: Executor) -> AsyncIterator[Judge | None]:
-    """The judge that the settings name. Each is imported only where it is wanted."""
+async def open_judge(
+    settings: Settings, executor: Executor, scorer: Scorer
+) -> AsyncIterator[Judge | None]:
+    """The judge that the settings name. What needs a library is imported where it is wanted."""
     threshold = settings.entailment_threshold
     match settings.entailment:
         case "none":
             yield None
         case "embedded":
-            from services.verification.judges import embedded  # noqa: PLC0415
-
-            yield embedded.load(executor, threshold)
+            yield EmbeddedJudge(scorer, executor, threshold or scorer.threshold)
         case "cross-encoder":
             from services.verification.judges import cross_encoder  # noqa: PLC0415
 
@@ -109,9 +111,10 @@ async def main() -> None:
         telemetry.configured("verification", settings),
         ThreadPoolExecutor(cpu.threads(), "verification") as executor,
     ):
-        async with open_judge(settings, executor) as judge:
+        scorer = load()
+        async with open_judge(settings, executor, scorer) as judge:
             bench = Bench(judge, settings.judge_at_once) if judge else None
-            verifier = Verifier(executor, settings.min_coverage, bench)
+            verifier = Verifier(executor, settings.min_coverage, bench, scorer.probability)
             await serve(
                 Service(
                     "verity.v1.VerificationService",

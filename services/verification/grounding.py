@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from services.verification.citing import check_citation
 from services.verification.conflict import Conflicts
-from services.verification.entailment import MIN_COVERAGE
+from services.verification.entailment import MIN_COVERAGE, coverage
 from services.verification.evidence import (
     Citation,
     Code,
@@ -34,6 +34,9 @@ _QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]{3,})[”\"“»]")
 _NO_FACTS = Reason(Code.NO_CITATION, "There are no facts to rest on.")
 _NOTHING_NEAR = Reason(Code.NO_ENTAILMENT, "No fact speaks of this.")
 _NO_SUCH_FACT = Reason(Code.UNKNOWN_PASSAGE, "A citation names none of the given facts.")
+
+# How likely some words carry a text of which that much is wrong, 0 to 1.
+Score = Callable[[str, Sequence[Cited], Sequence[Reason]], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +67,10 @@ def check(
     answer: str,
     facts: Sequence[Passage],
     proceed: Callable[[], None],
+    *,
     min_coverage: float = MIN_COVERAGE,
     today: str = "",
+    score: Score | None = None,
 ) -> list[Claim]:
     """The claims of an answer in order.
 
@@ -75,6 +80,7 @@ def check(
         proceed: Called between the steps; raises when the work is no longer wanted.
         min_coverage: The share of content words below which a sentence is not entailed.
         today: The day on which facts must be in force to contradict each other; empty: any.
+        score: How likely the facts carry a sentence; None: by the share of its words they have.
     """
     index = Index([Source(fact) for fact in facts], proceed)
     conflicts = Conflicts(index.holding, today)
@@ -92,7 +98,7 @@ def check(
             blank[span.start : span.end],
             list(naming.cited(answer[span.start : end])),
         )
-        claims.append(_check(sentence, index, conflicts, min_coverage))
+        claims.append(_check(sentence, index, conflicts, min_coverage, score or _share))
     return claims
 
 
@@ -103,7 +109,9 @@ def support(claims: Sequence[Claim]) -> float:
     return supported / len(checked) if checked else 1.0
 
 
-def _check(sentence: _Sentence, index: Index, conflicts: Conflicts, min_coverage: float) -> Claim:
+def _check(
+    sentence: _Sentence, index: Index, conflicts: Conflicts, min_coverage: float, score: Score
+) -> Claim:
     span, text = sentence.span, sentence.text
     if not states_something(sentence.bare):
         return Claim(span, Examined(Finding(text, Verdict.UNSPECIFIED)), needs_check=False)
@@ -111,7 +119,7 @@ def _check(sentence: _Sentence, index: Index, conflicts: Conflicts, min_coverage
         reasons, cited = _examine(sentence, index, min_coverage)
         if not reasons:
             reasons = conflicts.of(sentence.bare, cited)
-        support = index.support(sentence.bare)
+        support = score(sentence.bare, cited, reasons) if cited else 0.0
         verdict = conclude(reasons)
         rests_on = to_judge(verdict, sentence.bare, cited)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong in a check, nothing passes
@@ -121,6 +129,10 @@ def _check(sentence: _Sentence, index: Index, conflicts: Conflicts, min_coverage
     return Claim(
         span, Examined(finding, sentence.bare, rests_on), needs_check=True, support=support
     )
+
+
+def _share(text: str, cited: Sequence[Cited], _: Sequence[Reason]) -> float:
+    return coverage(text, cited)
 
 
 def _examine(
@@ -137,8 +149,9 @@ def _examine(
     near = index.nearest(bare, allowed, MAX_EVIDENCE)
     # The fewest sentences that carry it are its citations: each one more may bring a condition.
     tries = [[*quoted, *near[:count]] for count in range(1, len(near) + 1)] or [quoted]
+    enough = [cited for cited in tries if coverage(bare, cited) >= min_coverage] or tries[-1:]
     best: tuple[list[Reason], list[Cited]] = [_NOTHING_NEAR], []
-    for cited in filter(None, tries):
+    for cited in filter(None, enough):
         reasons = judge(bare, cited, min_coverage)
         if not best[1] or len(reasons) < len(best[0]):
             best = reasons, cited

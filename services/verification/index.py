@@ -1,14 +1,14 @@
 """Which sentences of the given facts speak of the same things as a text."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import nlargest
 
 from services.verification.source import Cited, Source
-from services.verification.words import content_stems, words
+from services.verification.words import words
 
 # So many sentences are found by their rarest words and looked at; common words only rank them.
-MAX_LOOKED_AT = 1_000
+MAX_LOOKED_AT = 300
 # The most promising of them are weighed against each other.
 MAX_WEIGHED = 48
 # More sentences than this with all the words asked for are not told apart by them.
@@ -30,7 +30,6 @@ class Index:
         self._owners: list[int] = []
         self._by_owner: list[range] = []
         self._by_stem: dict[str, list[int]] = defaultdict(list)
-        self._sources_by_stem: dict[str, set[int]] = defaultdict(set)
         for number, source in enumerate(sources):
             proceed()
             self._add(number, source)
@@ -66,12 +65,6 @@ class Index:
         held = (n for n in found if all(self._stems[n].intersection(g) for g in groups))
         return [self._sentences[n] for n, _ in zip(held, range(MAX_HOLDING), strict=False)]
 
-    def support(self, text: str) -> float:
-        """The share of a text's content words that the best single source carries, 0 to 1."""
-        stems = content_stems(text)
-        held = Counter(n for stem in stems for n in self._sources_by_stem.get(stem, ()))
-        return max(held.values(), default=0) / len(stems) if stems else 0.0
-
     def _candidates(self, wanted: Iterable[str], allowed: Collection[int]) -> Iterable[int]:
         """The sentences with a word that is asked for, those with rare ones first."""
         within = [self._by_owner[owner] for owner in allowed]
@@ -92,7 +85,6 @@ class Index:
             stems = _stems(sentence.text)
             for stem in stems:
                 self._by_stem[stem].append(len(self._sentences))
-                self._sources_by_stem[stem].add(number)
             self._sentences.append(sentence)
             self._stems.append(stems)
             self._owners.append(number)

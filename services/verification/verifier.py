@@ -30,13 +30,21 @@ class Verifier:
         executor: Where they run; its size bounds how many run at once.
         min_coverage: Share of a statement's content words that its cited words must carry.
         bench: Who judges what passes; None: nobody.
+        score: How likely facts carry a sentence, for CheckGrounding; see grounding.check.
     """
 
-    def __init__(self, executor: Executor, min_coverage: float, bench: Bench | None = None) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        min_coverage: float,
+        bench: Bench | None = None,
+        score: grounding.Score | None = None,
+    ) -> None:
         self.name = f"{VERIFIER}+{bench.name}" if bench else VERIFIER
         self._executor = executor
         self._min_coverage = min_coverage
         self._bench = bench
+        self._score = score
         self._verdicts = telemetry.meter().create_counter(
             "verity.verification.verdicts", unit="{statement}", description="Statements by verdict."
         )
@@ -77,7 +85,14 @@ class Verifier:
         today = as_of or _today()
 
         def work(proceed: Callable[[], None]) -> list[grounding.Claim]:
-            return grounding.check(answer, facts, proceed, self._min_coverage, today)
+            return grounding.check(
+                answer,
+                facts,
+                proceed,
+                min_coverage=self._min_coverage,
+                today=today,
+                score=self._score,
+            )
 
         with telemetry.span("check grounding"):
             claims = await self._run(work)

@@ -17,6 +17,7 @@ from services.verification.__main__ import Settings, open_judge
 from services.verification.entailment import Failure, NoJudgement
 from services.verification.evidence import Code, DraftCitation, Passage, Span, Statement, Verdict
 from services.verification.judges import cross_encoder, llm, prompt
+from services.verification.judges.embedded import EmbeddedJudge, load
 from services.verification.judging import Bench
 from services.verification.source import Cited, Source
 from services.verification.verifier import Verifier
@@ -364,8 +365,30 @@ async def test_a_cross_encoder_is_loaded_from_its_directory_alone(tmp_path, monk
     assert (loaded.where, loaded.options) == ((str(tmp_path),), {"local_files_only": True})
     settings = Settings(entailment="cross-encoder", cross_encoder_dir=str(tmp_path))
     with ThreadPoolExecutor(1) as executor:
-        async with open_judge(settings, executor) as judge:
+        async with open_judge(settings, executor, load()) as judge:
             assert judge.name == f"cross-encoder:{tmp_path.name}"
+
+
+# --- the scorer that comes with Verity ---
+
+
+async def test_the_embedded_scorer_finds_a_paraphrase_likelier_than_another_matter():
+    with ThreadPoolExecutor(1) as executor:
+        judge = EmbeddedJudge(load(), executor, 0.5)
+        near = await judge.probability(PARAPHRASE, cited())
+        far = await judge.probability("Branches close the vault each evening at six.", cited())
+    assert 0 <= far < near <= 1
+
+
+async def test_any_text_is_scored_by_it_whoever_judges():
+    with ThreadPoolExecutor(1) as executor:
+        verifier = Verifier(executor, 0.6, score=load().probability)
+        claims = await verifier.check(
+            f"Hello!\n\n{RULE}\n\nBananas are yellow.", [Passage("0", RULE)]
+        )
+    nothing, verbatim, absent = (claim.support for claim in claims)
+    assert (nothing, absent) == (0.0, 0.0)
+    assert 0.5 < verbatim <= 1
 
 
 # --- settings ---
@@ -374,6 +397,12 @@ async def test_a_cross_encoder_is_loaded_from_its_directory_alone(tmp_path, monk
 @pytest.mark.parametrize(
     ("settings", "name", "threshold"),
     [
+        ({"entailment": "embedded"}, f"embedded:{load().version}", load().threshold),
+        (
+            {"entailment": "embedded", "entailment_threshold": 0.9},
+            f"embedded:{load().version}",
+            0.9,
+        ),
         ({"entailment": "llm", "judge_model": "m"}, "llm:m/judge-1", 0.5),
         (
             {"entailment": "llm", "judge_model": "m", "entailment_threshold": 0.8},
@@ -384,13 +413,13 @@ async def test_a_cross_encoder_is_loaded_from_its_directory_alone(tmp_path, monk
 )
 async def test_a_setting_says_who_judges(settings, name, threshold):
     with ThreadPoolExecutor(1) as executor:
-        async with open_judge(Settings(**settings), executor) as judge:
+        async with open_judge(Settings(**settings), executor, load()) as judge:
             assert (judge.name, judge.threshold) == (name, threshold)
 
 
 async def test_without_a_setting_nobody_judges():
     with ThreadPoolExecutor(1) as executor:
-        async with open_judge(Settings(), executor) as judge:
+        async with open_judge(Settings(), executor, load()) as judge:
             assert judge is None
 
 
