@@ -21,7 +21,9 @@ from cli.text import clean
 SERVICE = "verity.v1.RetrievalService"
 CHUNK = 256 * 1024
 # What is taken from a folder; a file that is named outright is sent whatever it is called.
-SUFFIXES = {".pdf", ".md", ".markdown", ".txt"}
+SUFFIXES = {
+    *(".pdf", ".docx", ".xlsx", ".html", ".htm", ".eml", ".md", ".markdown", ".txt"),
+}
 
 Address = Annotated[
     str,

@@ -168,6 +168,8 @@ def test_words_truths_errors_and_the_last_values_of_formulas_are_read():
         (1.5, "[h]:mm", "36:00"),
         (-1, "yyyy", "-1"),
         (1e300, "yyyy", "1e+300"),
+        (float("inf"), "#,##0.00", "inf"),
+        (float("nan"), "", "nan"),
     ],
 )
 def test_numbers_are_written_as_their_cells_show_them(number, code, shown):

@@ -60,8 +60,7 @@ def parse(
         ) from error
     if not document.text.replace(UNREADABLE, "").strip():
         raise InvalidInput(
-            "No page of the PDF has readable text, and none was recognized in its pictures; scan it "
-            "anew, or run text recognition on it."
+            "No page of the PDF has readable text, and none was recognized in its pictures."
             if document.content_type == pdf.CONTENT_TYPE
             else "The file holds nothing but white space.",
             reason="NO_TEXT",

@@ -23,18 +23,21 @@ _PART = re.compile(
     r"|(?P<other>.)",
     re.DOTALL,
 )
+_PLAIN = {"", "General", "GENERAL", "general", "@"}
 _SECTION_END = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|(?P<end>;)', re.DOTALL)
 _CONDITION = re.compile(r"\[[<>=]")
 _FRACTION = re.compile(r"[#0?]\s*/\s*[#0-9?]")
 _WORDS = {"mmm": "%b", "mmmm": "%B", "mmmmm": "%b", "ddd": "%a", "dddd": "%A"}
+# Beyond this, floats skip whole numbers.
+_EXACT = 1e15
 _MOST_DAYS = 2_958_465
 
 
 def displayed(number: float, code: str, *, since_1904: bool = False) -> str:
     """The number in a format such as "#,##0.00" or "d mmm yyyy"; plain in one that is unusual."""
-    sections = _sections(code)
-    if _CONDITION.search(code) or _FRACTION.search(code) or code.lower() in {"", "general", "@"}:
+    if code in _PLAIN or _CONDITION.search(code) or _FRACTION.search(code):
         return plain(number)
+    sections = _sections(code)
     section = sections[0]
     if number < 0 and len(sections) > 1:
         section, number = sections[1], -number
@@ -49,8 +52,9 @@ def displayed(number: float, code: str, *, since_1904: bool = False) -> str:
 
 
 def plain(number: float) -> str:
-    """A number as it is shown without a format: eleven digits at most."""
-    return f"{int(number)}" if number == int(number) and abs(number) < 1e15 else f"{number:.11g}"  # noqa: PLR2004 - beyond it floats are not exact
+    """A number as it is shown without a format: eleven digits at most, if it is no whole number."""
+    is_whole = abs(number) < _EXACT and number == int(number)
+    return f"{int(number)}" if is_whole else f"{number:.11g}"
 
 
 def _sections(code: str) -> list[str]:

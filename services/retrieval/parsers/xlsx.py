@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from services.retrieval.document import ParsedDocument
@@ -17,12 +18,12 @@ _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _ON = {"1", "true"}
 _MIN_HEADER = 3
+_MAX_COLUMNS = 16_384
 
 Rows = dict[int, dict[int, "_Cell"]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
+class _Cell(NamedTuple):
     words: str
     is_number: bool
     is_bold: bool
@@ -49,10 +50,21 @@ class _Workbook:
 
 @dataclass(slots=True)
 class _Sheet:
-    """The cells of a sheet that can be seen, and its rows that are known to be headers."""
+    """The cells of a sheet that can be seen, and what it says of them."""
 
     rows: Rows = field(default_factory=dict)
-    headers: set[int] = field(default_factory=set)
+    hidden: set[int] = field(default_factory=set)
+    merged: list[_Area] = field(default_factory=list)
+    tables: list[_Area] = field(default_factory=list)
+    frozen: int = 0
+
+    @property
+    def headers(self) -> set[int]:
+        """Rows that are known to be headers: the first of a table, or those that stay in view."""
+        frozen = {row for row in self.rows if row <= self.frozen}
+        return {area.top for area in self.tables} | (
+            frozen if len(frozen) < len(self.rows) else set()
+        )
 
 
 def parse(data: bytes) -> ParsedDocument:
@@ -77,11 +89,12 @@ def parse(data: bytes) -> ParsedDocument:
         for sheet in book.iter(f"{S}sheet"):
             part = places.get(sheet.get(_ID, ""), "")
             if sheet.get("state", "visible") == "visible" and part in package:
-                rows = _read(package, part, shared)
-                if rows.rows:
+                read = _read(package, part, shared)
+                if read.rows:
                     flow.heading(sheet.get("name", ""), 1)
-                for block in _blocks(rows.rows):
-                    _write(block, rows.headers, flow)
+                headers = read.headers
+                for block in _blocks(read.rows):
+                    _write(block, headers, flow)
         return flow.document(CONTENT_TYPE)
 
 
@@ -111,37 +124,50 @@ def _formats(root: Element) -> list[tuple[str, bool]]:
 
 
 def _read(package: office.Package, part: str, shared: _Workbook) -> _Sheet:
-    root = package.xml(part)
-    hidden = [
-        range(int(column.get("min", "1")), int(column.get("max", "1")) + 1)
-        for column in root.iter(f"{S}col")
-        if column.get("hidden") in _ON
-    ]
     sheet = _Sheet()
     number = 0
-    for row in root.iter(f"{S}row"):
-        number = int(row.get("r", number + 1))
-        if row.get("hidden") in _ON:
-            continue
-        cells = {
-            column: read
-            for column, cell in _numbered(row)
-            if not any(column in columns for columns in hidden)
-            and (read := _cell(cell, shared)).words
-        }
-        if cells:
-            sheet.rows[number] = cells
-    _spread(sheet.rows, [_area(merge.get("ref", "")) for merge in root.iter(f"{S}mergeCell")])
-    frozen = (p for p in root.iter(f"{S}pane") if p.get("state", "").startswith("frozen"))
-    sheet.headers.update(row for p in frozen for row in range(1, 1 + _frozen_rows(p, sheet.rows)))
-    areas = [_area(found.get("ref", "")) for found in root.iter(f"{S}autoFilter")]
+    # The order of a sheet's parts is fixed: what is said of columns comes before the rows.
+    for element in package.elements(part):
+        if element.tag == f"{S}row":
+            number = int(element.get("r", number + 1))
+            if cells := _cells(element, sheet.hidden, shared):
+                sheet.rows[number] = cells
+            # A sheet may have a million rows, and is read one by one.
+            element.clear()
+        else:
+            _note(element, sheet)
+    _spread(sheet.rows, sheet.merged)
     for related in package.relationships(part):
         if related.kind == "table" and related.part in package:
             table = package.xml(related.part)
             if table.get("headerRowCount", "1") != "0":
-                areas.append(_area(table.get("ref", "")))
-    sheet.headers.update(area.top for area in areas)
+                sheet.tables.append(_area(table.get("ref", "")))
     return sheet
+
+
+def _note(element: Element, sheet: _Sheet) -> None:
+    """Takes down what an element says of the sheet."""
+    match element.tag.removeprefix(S):
+        case "pane" if element.get("state", "").startswith("frozen"):
+            sheet.frozen = int(float(element.get("ySplit", "0")))
+        case "col" if element.get("hidden") in _ON:
+            last = min(int(element.get("max", "1")), _MAX_COLUMNS)
+            sheet.hidden.update(range(int(element.get("min", "1")), last + 1))
+        case "mergeCell":
+            sheet.merged.append(_area(element.get("ref", "")))
+        case "autoFilter":
+            sheet.tables.append(_area(element.get("ref", "")))
+
+
+def _cells(row: Element, hidden: set[int], shared: _Workbook) -> dict[int, _Cell]:
+    """The cells of a row that can be seen and hold something, by column."""
+    if row.get("hidden") in _ON:
+        return {}
+    return {
+        column: read
+        for column, cell in _numbered(row)
+        if column not in hidden and (read := _cell(cell, shared)).words
+    }
 
 
 def _numbered(row: Element) -> Iterator[tuple[int, Element]]:
@@ -172,22 +198,18 @@ def _cell(cell: Element, shared: _Workbook) -> _Cell:
     return _Cell(words.strip(), is_number=False, is_bold=bold)
 
 
-def _frozen_rows(pane: Element, rows: Rows) -> int:
-    """How many rows stay in view, when below them there are others."""
-    count = int(float(pane.get("ySplit", "0")))
-    return count if count < max(rows, default=0) else 0
-
-
 def _spread(rows: Rows, areas: Sequence[_Area]) -> None:
     """A cell that spans others stands for all of them."""
+    lowest = max(rows, default=0)
+    widest = max((max(cells) for cells in rows.values()), default=0)
     for area in areas:
         cell = rows.get(area.top, {}).get(area.left)
         if cell is None:
             continue
-        widest = max(max(cells) for cells in rows.values())
-        for row in rows.keys() & range(area.top, area.bottom + 1):
+        for row in range(area.top, min(area.bottom, lowest) + 1):
             for column in range(area.left, min(area.right, widest) + 1):
-                rows[row].setdefault(column, cell)
+                if row in rows:
+                    rows[row].setdefault(column, cell)
 
 
 def _blocks(rows: Rows) -> Iterator[Rows]:
