@@ -122,7 +122,7 @@ def through_a_pdf(known: Sequence[tuple[Source, list[Quote]]], max_pages: int) -
             cut = source.body[found.span.start : found.span.end] if found else ""
             if found and not found.cut and _letters(cut) == _letters(text):
                 right[f"{size} pt"] += 1
-            elif _letters(text) not in _letters(source.body):
+            elif "".join(text.split()) not in "".join(source.body.split()):
                 tried[f"{size} pt"] -= 1  # Past the last page.
             else:
                 wrong.append({"kind": f"{size} pt", "quote": text, "found": repr(found)})

@@ -3,7 +3,7 @@
 # ruff: noqa: RUF001 - the dashes and digits of several scripts are meant
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -43,8 +43,8 @@ def body(text: str) -> str:
 def _gaps(text: str) -> Iterator[Span]:
     """From the last word of a page to the first of the next, where furniture stands between."""
     pages = [list(_lines(text, page)) for page in _pages(text)]
-    tops = _counted([[_content(text, line) for line in page[:_DEEPEST]] for page in pages])
-    bottoms = _counted(
+    tops = _places([[_content(text, line) for line in page[:_DEEPEST]] for page in pages])
+    bottoms = _places(
         [[_content(text, line) for line in page[: -_DEEPEST - 1 : -1]] for page in pages]
     )
     feet = [
@@ -87,13 +87,14 @@ def _content(text: str, line: Span) -> str:
     return " ".join(text[line.start : line.end].split())
 
 
-def _counted(edges: Sequence[Sequence[str]]) -> Counter[str]:
-    """On how many pages a line stands at the edge, as it is or with the page's number in it."""
-    return Counter(
-        key
-        for number, lines in enumerate(edges)
-        for key in {k for x in lines for k in _keys(x, number)}
-    )
+def _places(edges: Sequence[Sequence[str]]) -> dict[str, set[int]]:
+    """On which pages a line stands at the edge, as it is or with the page's number in it."""
+    places: dict[str, set[int]] = defaultdict(set)
+    for number, lines in enumerate(edges):
+        for line in lines:
+            for key in _keys(line, number):
+                places[key].add(number)
+    return places
 
 
 def _keys(line: str, page: int) -> Iterator[str]:
@@ -104,13 +105,19 @@ def _keys(line: str, page: int) -> Iterator[str]:
             yield f"{line[: found.start()]}\0{int(found[0]) - page}{line[found.end() :]}"
 
 
-def _depth(text: str, lines: Sequence[Span], known: Counter[str], page: int) -> int:
+def _depth(text: str, lines: Sequence[Span], known: dict[str, set[int]], page: int) -> int:
     """How many lines, from the edge inwards, are furniture."""
     for depth, line in enumerate(lines[:_DEEPEST]):
         words = _content(text, line)
-        if not _is_page_number(words) and all(known[key] < 2 for key in _keys(words, page)):  # noqa: PLR2004
+        if not _is_page_number(words) and not _repeats(words, known, page):
             return depth
     return min(len(lines), _DEEPEST)
+
+
+def _repeats(line: str, known: dict[str, set[int]], page: int) -> bool:
+    """Whether a page near by has it at the same edge: the next one, or the next of its side."""
+    near = {page - 2, page - 1, page + 1, page + 2}
+    return any(known[key] & near for key in _keys(line, page))
 
 
 def _is_page_number(line: str) -> bool:
