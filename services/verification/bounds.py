@@ -1,5 +1,7 @@
 """What the words around a number make of it: a bound, a threshold, a rise or a fall."""
 
+# ruff: noqa: RUF001 - typographic apostrophes and dashes are meant
+
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,15 +25,15 @@ class Comparator(StrEnum):
 
 BEFORE = {
     Comparator.AT_MOST: r"""
-        (?:not|no|never|n't) (?:be )?(?:more|greater|higher|later|longer) than
-        (?:not|never|n't) (?:be )?(?:over|above) | as (?:much|many|high|long) as | capped at
+        (?:not|no|never|\w+n['’]t) (?:be )?(?:more|greater|higher|later|longer) than
+        (?:not|never|\w+n['’]t) (?:be )?(?:over|above) | as (?:much|many|high|long) as | capped at
         limited to
         (?:not|never|cannot) exceed(?:ing|s)? | at most | up to | (?:a )?maximum(?: of)? | within
         ≤ | <=
     """,
     Comparator.AT_LEAST: r"""
-        (?:not|no|never|n't) (?:be )?(?:less|fewer|lower|smaller|earlier) than
-        (?:not|never|n't) (?:be )?(?:below|under)
+        (?:not|no|never|\w+n['’]t) (?:be )?(?:less|fewer|lower|smaller|earlier) than
+        (?:not|never|\w+n['’]t) (?:be )?(?:below|under)
         at least | (?:a )?minimum(?: of)? | equal to or (?:more|greater|higher) than | ≥ | >=
     """,
     Comparator.MORE_THAN: r"""
@@ -98,7 +100,7 @@ _SIDE_BEFORE = re.compile(
 _SIDE_AFTER = re.compile(
     rf"[\s-](?:net |operating |annual )?(?:(?P<gain>{GAIN})|(?P<loss>{LOSS}))\b", re.IGNORECASE
 )
-_TO = re.compile(r"\s?(?:to|through|[-–—])\s?")  # noqa: RUF001 - a dash is meant
+_TO = re.compile(r"\s?(?:to|through|[-–—])\s?")
 _AND = re.compile(r"\s?and\s?", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s?\Z", re.IGNORECASE)
 # A change from one value to another is no range.

@@ -60,6 +60,7 @@ _TAKES_UP = re.compile(
     ),
     re.IGNORECASE,
 )
+_HOWEVER = re.compile(r"\W*(?:however|but|nevertheless|nonetheless)\b", re.IGNORECASE)
 _TAKES_AWAY = re.compile(
     rf"{whole(_EXCEPTION)}|\b(?:notwithstanding|subject to|provided that|conditional (?:up)?on)\b"
     r"|\bonly (?:if|when|where|after|with|upon|on|once|to)\b"
@@ -73,6 +74,7 @@ _NEW_VERB = re.compile(
     r"\b(?:and|but)\s+(?=(?:shall|must|may|will|should|can|is|are|was|were|has|have)\b)",
     re.IGNORECASE,
 )
+_AND_THEN = re.compile(r"\b(?:and|but),\s*\Z", re.IGNORECASE)
 _PART_END = re.compile(r";\s")
 _CONDITION_END = re.compile(r"[,;:.](?:\s|$)")
 # "The company provided that information": a verb, where no verb stands before.
@@ -151,11 +153,20 @@ def _conditions(cited: Cited) -> Iterator[_Condition]:
     for sentence, is_cited in _sentences(cited):
         for part in _parts(sentence.text):
             text = sentence.text[part.start : part.end]
-            if before and _TAKES_UP.match(text) and _TAKES_AWAY.search(text):
+            if before and _goes_on(before, text):
                 yield _Condition(sentence, part, before, is_exception=False)
             elif is_cited:
                 yield from _in_part(sentence, part)
             before = text if is_cited else ""
+
+
+def _goes_on(before: str, text: str) -> bool:
+    """Whether a part of a text takes away from what the one before it says."""
+    if _TAKES_AWAY.search(text) is None:
+        return False
+    if _TAKES_UP.match(text):
+        return True
+    return _HOWEVER.match(text) is not None and bool(content_stems(before) & content_stems(text))
 
 
 def _sentences(cited: Cited) -> Iterator[tuple[Cited, bool]]:
@@ -191,6 +202,8 @@ def _in_part(sentence: Cited, part: Span) -> Iterator[_Condition]:
             end = verb.start() if verb else end
         near = max(0, marker.start() - _REACH)
         start = max((v.end() for v in _NEW_VERB.finditer(text, near, marker.start())), default=0)
+        if _AND_THEN.search(text, near, marker.start()):
+            start = marker.start()
         if marker.lastgroup == "lead" and not _RULE.search(text, end):
             continue
         span = Span(part.start + marker.start(), part.start + end)

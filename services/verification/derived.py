@@ -30,8 +30,9 @@ _LESS = compiled(f"{DOWN} | less | fewer | below | smaller | under | shorter | b
 _CHANGE = compiled("chang\\w+ | differ\\w* | gap | margin | moved | spread")
 _THAN = compiled("than | exceed\\w*")
 _SHARE = compiled(
-    "of | share | proportion | fraction | represent\\w* | account\\w* | ratio | rate | margin"
+    "share | proportion | fraction | represent\\w* | account\\w* | ratio | rate | margin"
 )
+_OF = compiled("of")
 _AFTER = compiled(
     "after | later | before | earlier | between | last\\w* | for | over | from | within | since"
 )
@@ -130,7 +131,9 @@ def _growth(said: Facts, ours: Quantity, operands: Sequence[_Operand]) -> _Found
 
 
 def _share(said: Facts, ours: Quantity, operands: Sequence[_Operand]) -> _Found:
-    if ours.unit != "%" or ours.direction or _SHARE.search(said.text, ours.span.end) is None:
+    if ours.unit != "%" or ours.direction:
+        return
+    if not (_SHARE.search(said.text) or _OF.search(said.text, ours.span.end)):
         return
     for unit in _units(operands):
         for pair in _pair(said, _of_unit(operands, unit)):
@@ -155,6 +158,13 @@ def _between_dates(
     said: Facts, ours: Quantity, evidence: Sequence[Evidence]
 ) -> DerivedFigure | None:
     found = [(e, date) for e in evidence for date in e.facts.dates if date.year]
+    years = sorted({date.year for _, date in found if date.parts == (date.year, 0, 0, 0, 0)})
+    if (
+        len(years) > 1
+        and ours.value == len(years) * _MONTHS_A_YEAR == (years[-1] - years[0] + 1) * _MONTHS_A_YEAR
+    ):
+        operands = tuple(_place(e, date.span) for e, date in found)
+        return DerivedFigure(ours.span, ", ".join(map(str, years)), operands)
     if len(found) != len(("start", "end")) or _AFTER.search(said.text) is None:
         return None
     (_, start), (_, end) = sorted(found, key=lambda one: one[1].order)

@@ -67,7 +67,7 @@ def _compared(
             problem = next(filter(None, problems), None) if all(problems) else None
             if problem := _of_another(said, ours, label, same, there) or problem:
                 yield ours, problem
-        elif any(_is_near(place.quantity, ours) for place in there):
+        elif any(is_near(place.quantity, ours) for place in there):
             continue
         elif figure := derived.figure(said, ours, evidence):
             yield ours, figure
@@ -131,7 +131,7 @@ def is_instance(theirs: Quantity, ours: Quantity) -> bool:
     )
 
 
-def _is_near(theirs: Quantity, ours: Quantity) -> bool:
+def is_near(theirs: Quantity, ours: Quantity) -> bool:
     """Whether another value of the source makes ours true: within a bound, or rounded."""
     if is_instance(theirs, ours):
         return True

@@ -28,6 +28,7 @@ _GOES_ON = re.compile(
     r"[\s,]*(?:(?:in|at|for|of|on|by|under|within|during|among)\b.*)?",
     re.IGNORECASE | re.DOTALL,
 )
+_OF = re.compile(r"\w of\s*\Z", re.IGNORECASE)
 # Words of time and of saying tell no two figures apart.
 _NEUTRAL = content_stems(
     """
@@ -60,7 +61,9 @@ def labels(text: str, figures: Sequence[Span], blank: Sequence[Span]) -> list[fr
     ends = [start for start, _ in edges] + [len(text)]
     for figure, (start, firmness), end in zip(figures, starts, ends, strict=True):
         own = _between(stems, start, figure.start)
-        goes_on = not own or _GOES_ON.fullmatch(text, start, figure.start)
+        # "on revenue of 25" measures revenue, whatever stood before.
+        is_of = _OF.search(text, start, figure.start) is not None
+        goes_on = not own or (_GOES_ON.fullmatch(text, start, figure.start) and not is_of)
         if firmness > _BEGINS_SENTENCE and goes_on:
             own |= before
         before = own

@@ -29,8 +29,8 @@ CUES: tuple[tuple[frozenset[Modality], re.Pattern[str]], ...] = tuple(
         (
             {Modality.EXEMPTION},
             r"""
-            (?:not|n['’]t|never) (?:be )?(?:required|obliged|obligated|necessary|mandatory)
-            needs? not | needn['’]t | (?:not|n['’]t) (?:have|need) to | not (?:require|need)
+            (?:not|\w+n['’]t|never) (?:be )?(?:required|obliged|obligated|necessary|mandatory)
+            needs? not | needn['’]t | (?:not|\w+n['’]t) (?:have|need) to | not (?:require|need)
             no (?:obligation|requirement|need) | exempt\w* | optional | without having to
             """,  # noqa: RUF001 - typographic apostrophes are meant
         ),
@@ -38,9 +38,9 @@ CUES: tuple[tuple[frozenset[Modality], re.Pattern[str]], ...] = tuple(
             {Modality.PROHIBITION},
             r"""
             (?:must|shall|may|can|could) (?:not|never) | (?:must|may|ca|could)n['’]t | cannot
-            (?:not|n['’]t|never) (?:be )?(?:permitted|allowed|entitled|authori[sz]ed)
+            (?:not|\w+n['’]t|never) (?:be )?(?:permitted|allowed|entitled|authori[sz]ed)
             prohibit\w* | forb[iaoe]d\w* | bann?ed | not free to
-            (?:no|neither|nobody|none)(?: \w+){0,6}? (?:may|shall|can)
+            (?:no(?! longer| later| more)|neither|nobody|none)(?: \w+){0,6}? (?:may|shall|can)
             (?:has|have) no right to | (?:darf|dürfen) nicht | ne (?:peut|peuvent)
             no (?:puede|pueden)
             """,  # noqa: RUF001

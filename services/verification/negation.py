@@ -19,8 +19,8 @@ from services.verification.words import Word, stem, words
 _NO_NEGATION = compiled(
     r"""
     not (?:only|just|merely)
-    (?:not|no|never) (?:be )?(?:later|more|less|fewer|greater|higher|lower) than
-    (?:not|no|never) (?:be )?(?:earlier|longer|shorter|smaller|larger) than
+    (?:not|no|never|\w+n['’]t) (?:be )?(?:later|more|less|fewer|greater|higher|lower) than
+    (?:not|no|never|\w+n['’]t) (?:be )?(?:earlier|longer|shorter|smaller|larger) than
     not (?:be )?(?:over|above|below|under) | (?:not|never) exceed\w* | no\.\s?\d+ | nor
     whether or not
     except as otherwise\b[^,;.]* | no (?:later|earlier)
@@ -40,7 +40,7 @@ EXCEPTION = compiled(
 )
 # In one clause: what is not so unless something is, is so only if it is.
 _NOT_UNLESS = re.compile(
-    r"(?P<not>\b(?:do not|does not|did not|not|no(?= \w)|none of|never)\b)"
+    r"(?P<not>\b(?:do not|does not|did not|not|no(?= \w)|none of|never|\w+n['’]t)\b)"
     r"(?P<between>(?:(?!\b(?:and|but)\b)[^.;,]){1,160}?)"
     r"(?P<unless>\bunless\b|\bother than\b|(?<=no person )except\b|(?<=no one )except\b)",
     re.IGNORECASE,

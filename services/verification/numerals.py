@@ -45,7 +45,8 @@ WORDS = (
 # "two thirds", "three-quarters"; a single part only where something follows that it is part of.
 FRACTION = (
     rf"\b(?i:(?P<top>{_any(_ONES[1:])})[- ](?P<parts>{_any(_PARTS)})"
-    rf"|(?:one[- ]|a )(?P<part>{_any(_PART)})(?= of\b)|one[- ](?P<one>{_any(_PART)})"
+    rf"|(?:one[- ]|a )(?P<part>{_any(_PART)})(?= of\b)"
+    rf"|(?<=\bby )a (?P<by>{_any(_PART)})|one[- ](?P<one>{_any(_PART)})"
     r"|half(?= (?:of|the|its|an?)\b(?! dozen)))(?!\w)"
 )
 ORDINAL = rf"\b(?i:(?:(?P<tens>{_any(_TENS)})[- ])?(?P<nth>{_any(_NTH)}))(?!\w)"
@@ -74,7 +75,7 @@ def fraction(found: re.Match[str]) -> Decimal:
     """The value of what FRACTION matched."""
     if found["top"]:
         return Decimal(_SMALL[found["top"].lower()]) / _PARTS[found["parts"].lower()]
-    return 1 / Decimal(_PART[(found["part"] or found["one"] or "half").lower()])
+    return 1 / Decimal(_PART[(found["part"] or found["by"] or found["one"] or "half").lower()])
 
 
 def ordinal(found: re.Match[str]) -> Decimal:

@@ -5,7 +5,8 @@ such as "borrow" says of its subject what "lend" says of whom it lends to. Where
 clause it cites share a verb, none who does it in one may have it done to him in the other.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from services.verification.clauses import Clause, clauses
@@ -102,30 +103,52 @@ class _Roles:
 
 def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     """The clauses in which two parties have changed places."""
-    theirs = [(one, clause) for one in cited for clause in clauses(one.text)][:MAX_CLAUSES]
+    theirs = [
+        (one, clause, _verbs(clause))
+        for one in cited
+        for clause in clauses(one.text)[:MAX_CLAUSES]
+        if len(clause.words) <= MAX_WORDS
+    ]
     for ours in clauses(statement):
-        for one, clause in theirs:
-            if len(ours.words) <= MAX_WORDS >= len(clause.words) and _are_swapped(ours, clause):
-                yield Reason(
-                    Code.ENTITY_MISMATCH,
-                    "Statement and source give the parties each other's roles.",
-                    contradicts=True,
-                    statement_span=ours.span,
-                    passage_id=one.source.passage.id,
-                    passage_span=one.in_source(clause.span),
-                )
-                break
+        if len(ours.words) > MAX_WORDS:
+            continue
+        verbs = _verbs(ours)
+        swapped: dict[str, tuple[Cited, Clause]] = {}
+        said: set[str] = set()
+        for one, clause, its_verbs in theirs:
+            for verb, mine, other in _shared(verbs, its_verbs):
+                if _differ(mine, other):
+                    swapped.setdefault(verb, (one, clause))
+                elif mine.roles().agents & other.roles().agents:
+                    said.add(verb)  # The source says this too, whatever else it says.
+        if left := swapped.keys() - said:
+            yield _reason(ours, *swapped[min(left)])
 
 
-def _are_swapped(ours: Clause, theirs: Clause) -> bool:
-    mine, other = _verbs(ours), _verbs(theirs)
-    if _RECEIVES in mine and _RECEIVES not in other:
-        for verb in _GIVING & other.keys():
-            mine[verb] = _converse(mine[_RECEIVES], "from")
-    if _RECEIVES in other and _RECEIVES not in mine:
-        for verb in _GIVING & mine.keys():
-            other[verb] = _converse(other[_RECEIVES], "from")
-    return any(_differ(mine[verb], other[verb]) for verb in (mine.keys() & other.keys()) - _MUTUAL)
+def _reason(ours: Clause, cited: Cited, theirs: Clause) -> Reason:
+    return Reason(
+        Code.ENTITY_MISMATCH,
+        "Statement and source give the parties each other's roles.",
+        contradicts=True,
+        statement_span=ours.span,
+        passage_id=cited.source.passage.id,
+        passage_span=cited.in_source(theirs.span),
+    )
+
+
+_Verbs = Mapping[str, "_Frame"]
+
+
+def _shared(mine: _Verbs, other: _Verbs) -> Iterator[tuple[str, "_Frame", "_Frame"]]:
+    """What stands around each verb that two clauses share, in one and in the other."""
+    for verb, frame in mine.items():
+        if verb in other and verb not in _MUTUAL:
+            yield verb, frame, other[verb]
+        elif verb == _RECEIVES:
+            for given in _GIVING & other.keys():
+                yield given, _converse(frame, "from"), other[given]
+        elif verb in _GIVING and _RECEIVES in other:
+            yield verb, frame, _converse(other[_RECEIVES], "from")
 
 
 def _differ(ours: "_Frame", theirs: "_Frame") -> bool:
@@ -231,17 +254,20 @@ def _is_passive(words: Sequence[Word], at: int) -> bool:
     if words[at].text.lower().endswith("ing"):
         return False
     before = at - 1
-    while before >= 0 and (
-        words[before].text.lower() == "not" or words[before].text.lower().endswith("ly")
-    ):
+    while before >= 0 and (_bare(words[before]) == "not" or _bare(words[before]).endswith("ly")):
         before -= 1
-    return before >= 0 and words[before].text.lower() in _BE
+    return before >= 0 and _bare(words[before]) in _BE
+
+
+def _bare(word: Word) -> str:
+    """A word in small letters, and "is" for "isn't"."""
+    return re.sub("n['’]t$", "", word.text.lower())  # noqa: RUF001 - a typographic apostrophe
 
 
 def _may_be_verb(words: Sequence[Word], at: int) -> bool:
     text = words[at].text.lower()
     if text in _IRREGULAR or text.endswith(("ed", "s", "en", "ing")):
         return True
-    before = words[at - 1].text.lower() if at else ""
+    before = _bare(words[at - 1]) if at else ""
     after = words[at + 1].text.lower() if at + 1 < len(words) else ""
     return before in _AUXILIARY or after in {"of", "than", "by"}

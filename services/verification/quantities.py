@@ -53,6 +53,8 @@ _BEFORE = re.compile(
 )
 _LONG_SCALES = [name for name in POWERS_OF_TEN if len(name) > 1]
 _SCALE = re.compile(rf"(?:[\s-]{{0,2}}(?i:{any_name(_LONG_SCALES)})|[kKmMbB])(?!\w)")
+# Without a currency these are millimetres.
+_OF_MONEY = {"mm"}
 _SPACED_SCALE = re.compile(r" [mMbB](?!\w)")
 _SHARE = re.compile(
     r"\s{0,2}(?:"
@@ -72,6 +74,7 @@ _NTH = re.compile(r"(?:st|nd|rd|th)(?!\w)")
 _SUPERSCRIPT = re.compile("[²³¹⁰⁴-⁹]+")
 # Accounting writes losses in parentheses. A bare "(25)" is more often a note or a list number.
 _ACCOUNTED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+")
+_LIST = re.compile(r",? (?:and|or) |, ")
 _SAID_TWICE = re.compile(rf"{numerals.WORDS} \(\Z")
 # "one" alone is a pronoun more often than a number.
 _LEAST_BARE_WORD = 2
@@ -150,9 +153,15 @@ def _ranges(text: str, found: list[Quantity]) -> Iterator[Quantity]:
     """The same, with the ends of "between 10 and 15%" as bounds, and "two (2)" once."""
     for at, following in enumerate(found[1:]):
         one = found[at]
-        if is_range(text, one.span, following.span) and one.number < following.number:
+        if (
+            not one.unit
+            and following.unit
+            and _LIST.fullmatch(text, one.span.end, following.span.start)
+        ):
+            found[at] = _in_one_unit(one, following)[0]
+        if is_range(text, one.span, following.span):
             low, high = _in_one_unit(one, following)
-            if low.unit == high.unit:
+            if low.unit == high.unit and low.value < high.value:
                 found[at] = replace(low, comparator=Comparator.AT_LEAST)
                 found[at + 1] = replace(high, comparator=Comparator.AT_MOST)
     for one, following in pairwise(found):
@@ -299,8 +308,10 @@ def _scale(text: str, reading: _Reading) -> bool:
         reading.unit, reading.end = found.group(), found.end()
         return False
     scale = _SCALE.match(text, reading.end)
-    if scale is None and reading.unit:
-        scale = _SPACED_SCALE.match(text, reading.end)
+    if reading.unit:
+        scale = scale or _SPACED_SCALE.match(text, reading.end)
+    elif scale and scale[0].strip() in _OF_MONEY:
+        scale = None
     if scale:
         name = re.sub(r"[\s-]", "", scale[0])
         power = POWERS_OF_TEN.get(name) or POWERS_OF_TEN[name.lower()]

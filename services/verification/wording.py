@@ -16,13 +16,14 @@ from services.verification.bounds import BEFORE, DOWN, UP
 from services.verification.dates import Date
 from services.verification.evidence import Code, Reason, Span
 from services.verification.facts import derivations
-from services.verification.figures import is_instance
+from services.verification.figures import is_near
 from services.verification.languages import languages
 from services.verification.modality import CUES, Modality
 from services.verification.negation import EXCEPTION, negating, plain, unprefixed
 from services.verification.phrases import compiled, whole
 from services.verification.quantities import Quantity
 from services.verification.reading import read
+from services.verification.references import Reference
 from services.verification.source import Cited
 from services.verification.words import words
 
@@ -52,6 +53,7 @@ _DECIDING = (
     *(
         (Code.UNIT_MISMATCH, unit, compiled(f"{unit}s?"))
         for unit in (
+            *("(?:business|working|banking) day", "calendar day"),
             *("second", "minute", "hour", "day", "week", "month", "quarter", "year"),
             *("hundred", "thousand", "million", "billion", "trillion"),
         )
@@ -59,6 +61,8 @@ _DECIDING = (
 )
 
 
+# Beside "may" this is a promise; a rule may say it for "shall".
+_WILL = (frozenset({Modality.OBLIGATION}), compiled("will"))
 # "must not" and "need not" hold a negation each.
 _NEGATIVE = {frozenset({Modality.PROHIBITION}), frozenset({Modality.EXEMPTION})}
 
@@ -72,7 +76,7 @@ class _Token:
         span: Where it stands.
         code: For a deciding word, what exchanging it is.
         bare: The stem without a negative prefix, if it has one.
-        fact: For a figure or a date, that.
+        fact: For a figure, a date or a reference, that.
         forces: For a word that gives a verb its force, what that may be.
     """
 
@@ -80,7 +84,7 @@ class _Token:
     span: Span
     code: Code | None = None
     bare: str = ""
-    fact: Quantity | Date | None = None
+    fact: Quantity | Date | Reference | None = None
     forces: frozenset[Modality] = frozenset()
 
     @property
@@ -92,9 +96,11 @@ class _Token:
         """Whether the other may stand for it: the same, or a bound or a year in which it lies."""
         match self.fact, other.fact:
             case Quantity() as mine, Quantity() as its:
-                return self.key == other.key or is_instance(mine, its)
+                return self.key == other.key or is_near(mine, its)
             case Date() as mine, Date() as its:
                 return mine.carries(its)
+            case Reference() as mine, Reference() as its:
+                return mine.kind == its.kind and mine.lies_in(its.number)
             case _:
                 return bool(self.forces & other.forces) if self.forces else self.key == other.key
 
@@ -119,26 +125,24 @@ class _Gap:
                 if there and not any(one.carries(token) for one in there):
                     yield token, there[0]
 
-    def negations(self) -> int:
-        """How many more the statement has here than the source."""
+    def turns(self) -> tuple[int, int]:
+        """How many more negations, and how many more exceptions, the statement has here."""
         if len(self.theirs) > len(self.ours) + MAX_TAKEN_OUT:
-            return 0  # A part of the source that was not taken over.
-        return _negations(self.ours, self.theirs) - _negations(self.theirs, self.ours)
+            return 0, 0  # A part of the source that was not taken over.
+        exceptions = [
+            sum(token.code is Code.OMITTED_CONDITION for token in side)
+            for side in (self.ours, self.theirs)
+        ]
+        negations = _negations(self.ours, self.theirs) - _negations(self.theirs, self.ours)
+        return negations, exceptions[0] - exceptions[1]
 
 
 def _negations(side: Sequence[_Token], other: Sequence[_Token]) -> int:
-    """The negations of one side, counting "unpaid" where the other has "paid".
-
-    An exception is one where the other side has another, or a "not"; one that was dropped is none.
-    """
+    """The negations of one side, counting "unpaid" where the other has "paid"."""
     keys = {token.key for token in other}
-    found = sum(
+    return sum(
         t.code is Code.NEGATION_MISMATCH or t.forces in _NEGATIVE or t.bare in keys for t in side
     )
-    turns = {Code.NEGATION_MISMATCH, Code.OMITTED_CONDITION}
-    if any(token.code in turns or token.forces in _NEGATIVE for token in other):
-        found += sum(token.code is Code.OMITTED_CONDITION for token in side)
-    return found
 
 
 def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
@@ -163,7 +167,9 @@ def _changed(
     gaps = list(_gaps(ours, theirs, shared))
     exchanged = [pair for gap in gaps for pair in gap.exchanges() if pair[0].span not in derived]
     for mine, other in exchanged:
-        if mine.fact and _has_moved((mine, other), ours, theirs, exchanged):
+        if isinstance(mine.fact, Quantity | Date) and _has_moved(
+            (mine, other), ours, theirs, exchanged
+        ):
             continue
         yield Reason(
             mine.code or Code.NO_ENTAILMENT,
@@ -173,7 +179,11 @@ def _changed(
             passage_id=cited.source.passage.id,
             passage_span=cited.in_source(other.span),
         )
-    if sum(gap.negations() for gap in gaps) % 2:
+    negations, exceptions = (
+        sum(turns) for turns in zip(*(gap.turns() for gap in gaps), strict=True)
+    )
+    # "if not" for "unless" is no change; an exception that was dropped is one of conditions.py.
+    if negations % 2 and not exceptions % 2:
         message = "A negation was put into the words of the source, or taken out of them."
         yield Reason(
             Code.NEGATION_MISMATCH, message, contradicts=True, passage_id=cited.source.passage.id
@@ -233,7 +243,12 @@ def _tokens(text: str) -> list[_Token]:
         _Token(str(date.parts), date.span, Code.DATE_MISMATCH, fact=date) for date in facts.dates
     ]
     tokens += [
-        _Token(f"{reference.kind} {reference.number}", reference.span, Code.NUMBER_MISMATCH)
+        _Token(
+            f"{reference.kind} {reference.number}",
+            reference.span,
+            Code.NUMBER_MISMATCH,
+            fact=reference,
+        )
         for reference in facts.references
     ]
     left = _blanked(text, [token.span for token in tokens])
@@ -244,11 +259,12 @@ def _tokens(text: str) -> list[_Token]:
         tokens += [_Token(name, span, code) for span in found]
         left = _blanked(left, found)
     left = plain(left)
-    for forces, pattern in CUES:
+    for forces, pattern in (*CUES, _WILL):
         found = _spans(pattern, left)
         name = " ".join(sorted(forces))
-        tokens += [_Token(name, s, Code.MODALITY_MISMATCH, forces=forces) for s in found]
-        left = _blanked(left, found)
+        outer = [_outer_words(left, span) for span in found]
+        tokens += [_Token(name, o[-1], Code.MODALITY_MISMATCH, forces=forces) for o in outer]
+        left = _blanked(left, [span for spans in outer for span in spans])
     exceptions = (Code.OMITTED_CONDITION, "EXCEPTION", EXCEPTION)
     negations = (Code.NEGATION_MISMATCH, "NEGATION", negating(languages(text)))
     for code, name, pattern in (exceptions, negations, *_DECIDING):
@@ -265,6 +281,15 @@ def _tokens(text: str) -> list[_Token]:
 
 def _spans(pattern: re.Pattern[str], text: str) -> list[Span]:
     return [Span(found.start(), found.end()) for found in pattern.finditer(text)]
+
+
+def _outer_words(text: str, span: Span) -> list[Span]:
+    """The first and the last word of a cue: in "no member may" the subject stays."""
+    first = text.find(" ", span.start, span.end)
+    last = text.rfind(" ", span.start, span.end)
+    if first < 0 or not text[span.start : first].lower().startswith(("no", "nei")):
+        return [span]
+    return [Span(span.start, first), Span(last, span.end)]
 
 
 def _blanked(text: str, spans: Sequence[Span]) -> str:

@@ -49,10 +49,7 @@ class Word:
     text: str
     stem: str
     span: Span
-
-    @property
-    def is_content(self) -> bool:
-        return self.text.lower() not in STOPWORDS and not self.text[0].isdigit()
+    is_content: bool
 
 
 def words(text: str) -> tuple[Word, ...]:
@@ -82,9 +79,13 @@ def stems(text: str) -> frozenset[str]:
 
 def _words(text: str) -> tuple[Word, ...]:
     return tuple(
-        Word(found.group(), stem(found.group()), Span(found.start(), found.end()))
+        Word(found.group(), stem(found.group()), Span(*found.span()), _is_content(found.group()))
         for found in WORD.finditer(text)
     )
+
+
+def _is_content(word: str) -> bool:
+    return word.lower() not in STOPWORDS and not word[0].isdigit()
 
 
 _words_of_sentence = lru_cache(maxsize=1_000)(_words)
