@@ -20,6 +20,7 @@ from services.verification.evidence import (
 )
 from services.verification.index import Index
 from services.verification.markers import Naming, without_markers
+from services.verification.remarks import is_remark, without_lead
 from services.verification.sentences import spans, states_something
 from services.verification.source import Cited, Source
 from services.verification.verdict import Examined, conclude, judge, to_judge, unchecked
@@ -55,7 +56,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A sentence of the answer, without its markers too, and the facts that these name."""
+    """A sentence of the answer, what of it is checked, and the facts that its markers name."""
 
     span: Span
     text: str
@@ -95,7 +96,7 @@ def check(
         sentence = _Sentence(
             span,
             answer[span.start : span.end],
-            blank[span.start : span.end],
+            without_lead(blank[span.start : span.end]),
             list(naming.cited(answer[span.start : end])),
         )
         claims.append(_check(sentence, index, conflicts, min_coverage, score or _share))
@@ -113,7 +114,7 @@ def _check(
     sentence: _Sentence, index: Index, conflicts: Conflicts, min_coverage: float, score: Score
 ) -> Claim:
     span, text = sentence.span, sentence.text
-    if not states_something(sentence.bare):
+    if is_remark(sentence.bare) or not states_something(sentence.bare):
         return Claim(span, Examined(Finding(text, Verdict.UNSPECIFIED)), needs_check=False)
     try:
         reasons, cited = _examine(sentence, index, min_coverage)
