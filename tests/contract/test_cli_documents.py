@@ -140,7 +140,7 @@ async def test_a_wrong_date_is_refused_by_name(tmp_path):
 async def test_a_folder_without_documents_is_an_error(tmp_path):
     done = await verity("ingest", ".", "--address", "127.0.0.1:1", cwd=tmp_path)
     assert done.code == 1
-    assert "No file there ends in .markdown, .md, .pdf, .txt." in done.stderr
+    assert "No file there ends in .docx, .eml, .htm, .html, .markdown, .md, .pdf," in done.stderr
 
 
 async def test_a_service_that_is_down_fails_each_file_in_one_line(tmp_path):

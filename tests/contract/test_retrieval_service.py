@@ -189,6 +189,30 @@ async def test_a_pdf_goes_in_and_its_passages_come_out_with_page_and_place(clien
     assert got.document == document
 
 
+async def test_a_document_says_which_of_its_pages_were_recognized_in_pictures(
+    directory, tmp_path, monkeypatch
+):
+    program = tmp_path / "tesseract"
+    word = "5\\t1\\t1\\t1\\t1\\t1\\t300\\t300\\t200\\t40\\t87.5\\tNotarized\\n"
+    program.write_text(f"#!/bin/sh\n/bin/cat >/dev/null\nprintf '{word}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    file = io.BytesIO()
+    canvas = Canvas(file)
+    canvas.rect(72, 72, 100, 100, fill=1)
+    canvas.showPage()
+    canvas.drawString(72, 720, "Proof of funds")
+    canvas.save()
+    async with served(directory) as client:
+        await client.ingested("scan.pdf", file.getvalue())
+        (document,) = (await client.stub.ListDocuments(pb.ListDocumentsRequest())).documents
+        assert document.ocr_pages == [core.OcrPage(page_number=1, confidence=0.875)]
+        assert not document.pages_without_text
+        passage = (await client.retrieve("Notarized")).passages[0]
+        assert passage.page_number == 1
+        assert passage.regions[0].box.left == pytest.approx(72, abs=1)
+
+
 async def test_metadata_left_out_has_the_defaults_of_the_contract(client):
     document = await client.ingested("policy.md", POLICY)
     assert document.authority == core.AUTHORITY_STANDARD

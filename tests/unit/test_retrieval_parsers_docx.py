@@ -188,6 +188,8 @@ def test_each_cell_below_a_header_has_its_columns_header_before_it():
             row("North", "2,450", "2,076"),
             row(cell("South", properties='<w:vMerge w:val="restart"/>'), "1,100", ""),
             row(cell("", properties="<w:vMerge/>"), "50", "40"),
+            row("Of which", "", ""),
+            row("", "7", ""),
         ),
         p("After."),
     )
@@ -195,7 +197,8 @@ def test_each_cell_below_a_header_has_its_columns_header_before_it():
         "Item | Revenue\n | 2024 | 2023\n".lstrip()
         + "Item: North | Revenue 2024: 2,450 | Revenue 2023: 2,076\n"
         "Item: South | Revenue 2024: 1,100\n"
-        "Item: South | Revenue 2024: 50 | Revenue 2023: 40"
+        "Item: South | Revenue 2024: 50 | Revenue 2023: 40\n"
+        "Of which\nRevenue 2024: 7"
     ]
     assert document.text.index("After.") in document.paragraphs
 

@@ -154,13 +154,13 @@ def _joined(cells: Sequence[str]) -> str:
 
 
 def _row(cells: Sequence[str], labels: Sequence[str]) -> str:
-    filled = [
-        (labels[column] if column < len(labels) else "", cell)
+    if not labels:
+        return _joined(cells)
+    if not any(cells[1:]):  # A title between rows.
+        return cells[0] if cells else ""
+    said = [
+        f"{labels[column]}: {cell}" if column < len(labels) and labels[column] else cell
         for column, cell in enumerate(cells)
         if cell
     ]
-    if not labels:
-        return _joined(cells)
-    if len(filled) == 1:  # A title between rows.
-        return filled[0][1]
-    return _CELL_GAP.join(f"{label}: {cell}" if label else cell for label, cell in filled)
+    return _CELL_GAP.join(said)
