@@ -34,7 +34,7 @@ _LABEL = re.compile(r"\W*section\s+([\d.]*\d)", re.IGNORECASE)
 
 def are_of_one_fact(ours: Figure, theirs: Figure) -> bool:
     """Whether all that is said of both but the value is the same."""
-    if unit_of(ours.value) != unit_of(theirs.value):
+    if unit_of(ours.value) != unit_of(theirs.value) or _rate(ours) != _rate(theirs):
         return False
     if _changes_limit(ours, theirs):
         return True
@@ -94,14 +94,12 @@ def differ(ours: Figure, theirs: Figure) -> bool:
     if Comparator.ABOUT in (one.comparator, other.comparator):
         return gap > ABOUT * max(abs(one.value), abs(other.value))
     exact = ours.is_rule and theirs.is_rule
-    return gap > (0 if exact else max(_half_step(one), _half_step(other)))
+    # Rounding moves a value by half of its last place at most.
+    return gap > (0 if exact else max(one.step, other.step) / 2)
 
 
-def _half_step(quantity: Quantity) -> Decimal:
-    """How far rounding may have moved a value: half of its last digit."""
-    exponent = quantity.number.as_tuple().exponent
-    scale = quantity.value / quantity.number if quantity.number else Decimal(1)
-    return abs(scale).scaleb(int(exponent)) / 2
+def _rate(figure: Figure) -> str:
+    return figure.value.rate if isinstance(figure.value, Quantity) else ""
 
 
 def _same_names(ours: Figure, theirs: Figure) -> bool:
