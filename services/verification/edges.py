@@ -5,8 +5,8 @@
 import re
 import unicodedata
 
+from services.verification.characters import is_unspaced
 from services.verification.evidence import Span
-from services.verification.folding import is_unspaced
 from services.verification.phrases import any_of
 
 # Inside a word or between the parts of one.

@@ -9,9 +9,11 @@ from itertools import islice
 
 from services.verification import words
 from services.verification.capitals import same_case
+from services.verification.characters import starts_item, without_padding
+from services.verification.dashes import DASHES, Dash
 from services.verification.edges import is_whole
 from services.verification.evidence import Match, Span
-from services.verification.folding import DASHES, Dash, Folded, fold, starts_item, without_padding
+from services.verification.folding import Folded, fold
 from services.verification.languages import LITTLE_WORDS, LITTLE_WORDS_ELSEWHERE
 from services.verification.scope import changes_scope, is_scope_cut, sentence_at
 from services.verification.source import Source
