@@ -10,3 +10,6 @@ NO_CHARACTERS = frozenset(
 )
 # For str.translate; keeps every offset.
 MADE_READABLE = dict.fromkeys(NO_CHARACTERS, UNREADABLE)
+
+# For what is set above the line: the mark of a note must not become a figure's last digit.
+RAISED = str.maketrans("0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
