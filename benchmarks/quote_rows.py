@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-•*#>|]|\(?\w{1,3}[.)]\s|---))")
@@ -17,7 +17,7 @@ MIN_WORDS, MAX_CHARS = 6, 600
 class Quote:
     """A sentence of a text, and where it stands there."""
 
-    source: str
+    source: str = field(repr=False)
     start: int
     end: int
 
