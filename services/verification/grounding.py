@@ -23,7 +23,14 @@ from services.verification.markers import Naming, without_markers
 from services.verification.remarks import is_remark, without_lead
 from services.verification.sentences import spans, states_something
 from services.verification.source import Cited, Source
-from services.verification.verdict import Examined, conclude, judge, to_judge, unchecked
+from services.verification.verdict import (
+    Comparison,
+    Examined,
+    compare,
+    conclude,
+    unchecked,
+    with_rest,
+)
 from services.verification.words import words
 
 # A sentence is held against this many sentences of the facts at most, taken together.
@@ -117,19 +124,15 @@ def _check(
     if is_remark(sentence.bare) or not states_something(sentence.bare):
         return Claim(span, Examined(Finding(text, Verdict.UNSPECIFIED)), needs_check=False)
     try:
-        reasons, cited = _examine(sentence, index, min_coverage)
-        if not reasons:
-            reasons = conflicts.of(sentence.bare, cited)
+        found, cited = _examine(sentence, index, min_coverage)
+        reasons = found.reasons or conflicts.of(sentence.bare, cited)
         support = score(sentence.bare, cited, reasons) if cited else 0.0
-        verdict = conclude(reasons)
-        rests_on = to_judge(verdict, sentence.bare, cited)
+        citations = tuple(Citation(one.source.passage, one.span, Match.EXACT) for one in cited)
+        finding = Finding(text, conclude(reasons), tuple(reasons), citations)
+        examined = with_rest(finding, sentence.bare, cited, is_quote=found.is_quote)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong in a check, nothing passes
         return Claim(span, Examined(unchecked(text, error)), needs_check=True)
-    citations = tuple(Citation(one.source.passage, one.span, Match.EXACT) for one in cited)
-    finding = Finding(text, verdict, tuple(reasons), citations)
-    return Claim(
-        span, Examined(finding, sentence.bare, rests_on), needs_check=True, support=support
-    )
+    return Claim(span, examined, needs_check=True, support=support)
 
 
 def _share(text: str, cited: Sequence[Cited], _: Sequence[Reason]) -> float:
@@ -138,11 +141,11 @@ def _share(text: str, cited: Sequence[Cited], _: Sequence[Reason]) -> float:
 
 def _examine(
     sentence: _Sentence, index: Index, min_coverage: float
-) -> tuple[list[Reason], list[Cited]]:
+) -> tuple[Comparison, list[Cited]]:
     """What is wrong with a sentence, and the sentences of the facts it was held against."""
     bare, named = sentence.bare, sentence.named
     if not index.sources:
-        return [_NO_FACTS], []
+        return Comparison([_NO_FACTS]), []
     allowed = {n for n in named if n is not None} or set(range(len(index.sources)))
     quoted, failed = _quotations(bare, [index.sources[n] for n in sorted(allowed)])
     if None in named:
@@ -151,14 +154,14 @@ def _examine(
     # The fewest sentences that carry it are its citations: each one more may bring a condition.
     tries = [[*quoted, *near[:count]] for count in range(1, len(near) + 1)] or [quoted]
     enough = [cited for cited in tries if coverage(bare, cited) >= min_coverage] or tries[-1:]
-    best: tuple[list[Reason], list[Cited]] = [_NOTHING_NEAR], []
+    best, rests_on = Comparison([_NOTHING_NEAR]), list[Cited]()
     for cited in filter(None, enough):
-        reasons = judge(bare, cited, min_coverage)
-        if not best[1] or len(reasons) < len(best[0]):
-            best = reasons, cited
-        if not reasons:
+        found = compare(bare, cited, min_coverage)
+        if not rests_on or len(found.reasons) < len(best.reasons):
+            best, rests_on = found, cited
+        if not found.reasons:
             break
-    return failed + best[0], best[1]
+    return replace(best, reasons=[*failed, *best.reasons]), rests_on
 
 
 def _quotations(bare: str, allowed: Sequence[Source]) -> tuple[list[Cited], list[Reason]]:

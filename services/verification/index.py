@@ -71,11 +71,14 @@ class Index:
         if sum(map(len, within)) <= MAX_LOOKED_AT:
             return (n for sentences in within for n in sentences if self._stems[n] & set(wanted))
         found: dict[int, None] = {}
+        asked = frozenset(wanted)
         for stem in sorted(wanted, key=lambda stem: len(self._by_stem.get(stem, ()))):
-            if len(found) >= MAX_LOOKED_AT:
-                break
             postings = self._by_stem.get(stem, ())[:MAX_LOOKED_AT]
-            found.update((n, None) for n in postings if self._owners[n] in allowed)
+            new = [n for n in postings if n not in found and self._owners[n] in allowed]
+            found.update(dict.fromkeys(new))
+            # A sentence that has it all is near enough; so are enough of them.
+            if len(found) >= MAX_LOOKED_AT or any(asked <= self._stems[n] for n in new):
+                break
         return found
 
     def _add(self, number: int, source: Source) -> None:

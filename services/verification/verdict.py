@@ -13,6 +13,7 @@ from services.verification.conflict import Conflicts, among
 from services.verification.evidence import (
     Citation,
     Code,
+    DerivedFigure,
     Finding,
     Passage,
     Reason,
@@ -86,23 +87,49 @@ def unchecked(text: str, error: Exception) -> Finding:
     return Finding(text, Verdict.UNCHECKED, (_FAILED,), error=error)
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is wrong with a text, given the words it rests on; and whether it is those words."""
+
+    reasons: Sequence[Reason]
+    is_quote: bool = False
+
+
+def compare(
+    text: str, cited: Sequence[Cited], min_coverage: float = entailment.MIN_COVERAGE
+) -> Comparison:
+    """Holds a text against the words it rests on."""
+    reading = unwrapped(text)
+    found = _compare(reading.text, cited, min_coverage)
+    placed = [
+        replace(reason, statement_span=Span(*reading.source_span(span.start, span.end)))
+        if (span := reason.statement_span)
+        else reason
+        for reason in found.reasons
+    ]
+    return replace(found, reasons=placed)
+
+
 def judge(
     text: str, cited: Sequence[Cited], min_coverage: float = entailment.MIN_COVERAGE
 ) -> list[Reason]:
     """What is wrong with a text, given the words it rests on."""
+    return list(compare(text, cited, min_coverage).reasons)
+
+
+def derived(text: str, cited: Sequence[Cited]) -> tuple[DerivedFigure, ...]:
+    """The figures of a text that follow from those of the words it rests on."""
     reading = unwrapped(text)
-    return [
-        replace(reason, statement_span=Span(*reading.source_span(span.start, span.end)))
-        if (span := reason.statement_span)
-        else reason
-        for reason in _judge(reading.text, cited, min_coverage)
-    ]
+    return tuple(
+        replace(figure, span=Span(*reading.source_span(figure.span.start, figure.span.end)))
+        for figure in facts.derivations(reading.text, cited)
+    )
 
 
-def _judge(text: str, cited: Sequence[Cited], min_coverage: float) -> list[Reason]:
+def _compare(text: str, cited: Sequence[Cited], min_coverage: float) -> Comparison:
     reasons = list(conditions.omitted(text, cited))
     if entailment.is_verbatim(text, cited):
-        return reasons
+        return Comparison(reasons, is_quote=True)
     reasons += facts.disagreements(text, cited)
     reasons += polarity.disagreements(text, cited)
     if not any(reason.contradicts for reason in reasons):
@@ -111,7 +138,7 @@ def _judge(text: str, cited: Sequence[Cited], min_coverage: float) -> list[Reaso
     if carried < min_coverage:
         message = f"The cited words carry {carried:.0%} of the statement's content words."
         reasons.append(Reason(Code.NO_ENTAILMENT, message))
-    return reasons
+    return Comparison(reasons)
 
 
 def conclude(reasons: Iterable[Reason]) -> Verdict:
@@ -147,16 +174,15 @@ def _examine(
             citations.append(checked)
             cited.append(Cited(sources[checked.passage.id], checked.span))
     text = without_markers(statement.text)
-    if cited:
-        reasons += judge(text, cited, min_coverage)
-        # Of a statement that falls anyway, nobody asks who else says otherwise.
-        reasons = reasons or conflicts.of(text, cited)
-    finding = Finding(statement.text, conclude(reasons), tuple(reasons), tuple(citations))
-    return Examined(finding, text, to_judge(finding.verdict, text, cited))
+    found = compare(text, cited, min_coverage) if cited else Comparison(())
+    # Of a statement that falls anyway, nobody asks who else says otherwise.
+    reasons = [*reasons, *found.reasons] or conflicts.of(text, cited)
+    stands = Finding(statement.text, conclude(reasons), tuple(reasons), tuple(citations))
+    return with_rest(stands, text, cited, is_quote=found.is_quote)
 
 
-def to_judge(verdict: Verdict, text: str, cited: Sequence[Cited]) -> Sequence[Cited]:
-    """What a judge is asked about: nothing where the text fell, or is itself a quote."""
-    if verdict is not Verdict.SUPPORTED or entailment.is_verbatim(unwrapped(text).text, cited):
-        return ()
-    return cited
+def with_rest(finding: Finding, text: str, cited: Sequence[Cited], *, is_quote: bool) -> Examined:
+    """What of a text is derived and may be judged: nothing where it fell, or is itself a quote."""
+    if is_quote or finding.verdict is not Verdict.SUPPORTED:
+        return Examined(finding)
+    return Examined(replace(finding, derived=derived(text, cited)), text, cited)

@@ -131,6 +131,24 @@ async def test_statements_come_back_in_order_with_what_is_wrong(stub):
     assert (reply.citations_total, reply.citations_verified) == (2, 1)
 
 
+async def test_a_figure_that_follows_from_cited_ones_comes_back_with_its_formula(stub):
+    text = "Sales were $40 million in Asia and\n$25 million in Europe."
+    said = "Sales in Asia and Europe together were $65 million."
+    request = pb.VerifyRequest(
+        statements=[drafted(said, ("p", text)), drafted(text.replace("\n", " "), ("p", text))],
+        passages=[passage(text)],
+    )
+    derived, plain = (await stub.Verify(request)).statements
+    assert derived.verdict == plain.verdict == core.VERDICT_SUPPORTED
+    (figure,) = derived.derived_figures
+    assert said[figure.span.start : figure.span.end] == "$65 million"
+    assert figure.formula == "$40 million + $25 million"
+    operands = [text[one.span.start : one.span.end] for one in figure.operands]
+    assert operands == ["$40 million", "$25 million"]
+    assert {one.passage_id for one in figure.operands} == {"p"}
+    assert not plain.derived_figures
+
+
 async def test_any_text_is_checked_against_any_facts(stub):
     answer = "Hello! Owners of more than 25% equity must submit proof [1]. Bananas are yellow."
     reply = await stub.CheckGrounding(

@@ -81,7 +81,7 @@ def test_a_check_that_raises_makes_its_sentence_unchecked(monkeypatch):
     def broken(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(grounding, "judge", broken)
+    monkeypatch.setattr(grounding, "compare", broken)
     (claim,) = check("The fee is due.", "The fee is due.")
     assert claim.finding.verdict is Verdict.UNCHECKED
 
