@@ -1,13 +1,14 @@
 """Statements held against what they cite, as the case files say."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from services.verification.evidence import Passage, Span
+from services.verification.evidence import Passage, Reason, Span
 from services.verification.source import Cited, Source
-from services.verification.verdict import judge
+from services.verification.verdict import compare
 
 AGREE = "AGREE"
 
@@ -25,5 +26,11 @@ def cited(text: str, part: str | None = None) -> Cited:
     return Cited(Source(Passage("p", text)), Span(start, start + len(part)))
 
 
-def codes(statement: str, *evidence: Cited) -> set[str]:
-    return {reason.code.value for reason in judge(statement, evidence)}
+def reasons(statement: str, *evidence: Cited, min_coverage: float = 0) -> Sequence[Reason]:
+    return compare(statement, evidence, min_coverage).reasons
+
+
+def codes(statement: str, *evidence: Cited, min_coverage: float = 0) -> set[str]:
+    return {
+        reason.code.value for reason in reasons(statement, *evidence, min_coverage=min_coverage)
+    }

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from services.verification.evidence import Code, Reason, Span
 from services.verification.phrases import any_of, compiled, whole
@@ -82,6 +83,10 @@ _VERB = re.compile(
     r"\b(?:shall|must|may|will|should|can|is|are|was|were|has|have|does|do)\b", re.IGNORECASE
 )
 _REACH = 400
+# How far from a condition the words may stand that hold under it.
+_GOVERNED = 1_000
+# No sentence has more; what such a text says under which condition nobody can tell.
+MAX_CONDITIONS = 40
 _SUBJECT = re.compile(r"\s(?:the|an?|it|they|he|she|all|any|each|no|such|its|their)\b|\s[A-Z]")
 _AUXILIARY = re.compile(r"\b(?:shall|must|may|will|should|can|is|are|was|were|has|have)\b")
 # What is said of an exception is no part of what it is an exception of.
@@ -135,7 +140,7 @@ def omitted(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     found = {
         (one.source.passage.id, condition.cited.in_source(condition.span)): condition
         for one in cited
-        for condition in _conditions(one)
+        for condition in islice(_conditions(one), MAX_CONDITIONS)
     }
     for (passage_id, place), condition in found.items():
         if _is_dropped(condition, said):
@@ -207,7 +212,8 @@ def _in_part(sentence: Cited, part: Span) -> Iterator[_Condition]:
         if marker.lastgroup == "lead" and not _RULE.search(text, end):
             continue
         span = Span(part.start + marker.start(), part.start + end)
-        governed = f"{text[start : marker.start()]} {text[end:]}"
+        before = text[max(start, marker.start() - _GOVERNED) : marker.start()]
+        governed = f"{before} {text[end : end + _GOVERNED]}"
         yield _Condition(sentence, span, governed, is_exception)
 
 

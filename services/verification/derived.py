@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 
 from services.verification.bounds import DOWN, UP, Comparator
 from services.verification.dates import Date
@@ -18,6 +19,10 @@ from services.verification.quantities import CLOCK, ORDINAL, TIMES, Quantity
 from services.verification.reading import Evidence, Facts
 from services.verification.words import content_stems, stem, words
 
+# A stretch with more figures is a table, of which a sentence does not say which it means.
+MAX_CITED = 40
+# A sentence derives no more figures than this; the rest of them have to stand in the source.
+MAX_DERIVED = 20
 # A sum of more figures than this is a table's.
 MAX_OPERANDS = 12
 _SUM = compiled(
@@ -66,18 +71,36 @@ class _Operand:
         return _cut(self.evidence, self.quantity.span)
 
 
-def figure(said: Facts, ours: Quantity, evidence: Sequence[Evidence]) -> DerivedFigure | None:
-    """How a figure of the statement follows from the cited ones; None when it does not."""
-    if ours.unit in {ORDINAL, CLOCK}:
+class Derivation:
+    """How figures of a statement follow from cited ones.
+
+    Args:
+        said: What the statement says.
+        evidence: What it cites.
+    """
+
+    def __init__(self, said: Facts, evidence: Sequence[Evidence]) -> None:
+        self._said = said
+        self._evidence = evidence
+        self._tried = 0
+
+    def of(self, ours: Quantity) -> DerivedFigure | None:
+        """How one of the statement's figures follows; None when it does not."""
+        self._tried += 1
+        if ours.unit in {ORDINAL, CLOCK} or self._tried > MAX_DERIVED:
+            return None
+        said = self._said
+        if ours.unit == "month" and (found := _between_dates(said, ours, self._evidence)):
+            return found
+        for way in (_sum, _average, _difference, _growth, _share, _ratio):
+            for value, formula, used in way(said, ours, self._operands):
+                if _is_rounded(ours, value):
+                    return DerivedFigure(ours.span, formula, tuple(one.place for one in used))
         return None
-    if ours.unit in {"month", "second"} and (found := _between_dates(said, ours, evidence)):
-        return found
-    operands = _operands(evidence)
-    for way in (_sum, _average, _difference, _growth, _share, _ratio):
-        for value, formula, used in way(said, ours, operands):
-            if _is_rounded(ours, value):
-                return DerivedFigure(ours.span, formula, tuple(one.place for one in used))
-    return None
+
+    @cached_property
+    def _operands(self) -> list[_Operand]:
+        return _operands(self._evidence)
 
 
 _Found = Iterator[tuple[Decimal, str, Sequence[_Operand]]]
@@ -87,7 +110,8 @@ def _operands(evidence: Sequence[Evidence]) -> list[_Operand]:
     return [
         _Operand(e, quantity, label, period(e.facts, quantity.span))
         for e in evidence
-        for quantity, label in list(zip(e.facts.quantities, e.facts.labels, strict=True))[:64]
+        if len(e.facts.quantities) <= MAX_CITED
+        for quantity, label in zip(e.facts.quantities, e.facts.labels, strict=True)
         if quantity.comparator is Comparator.EXACTLY and quantity.unit != ORDINAL
     ]
 

@@ -25,7 +25,8 @@ from services.verification.reading import (
 from services.verification.references import references
 from services.verification.source import Cited
 
-_CODE_TOKEN = re.compile(r"[\w.,/:-]*\d[\w.,/:-]*")
+_TOKEN = re.compile(r"[\w.,/:-]+")
+_DIGIT = re.compile(r"\d")
 # Words in which a statement and a source say that something happened on a day, not by it.
 _STRICT = {Comparator.LESS_THAN, Comparator.MORE_THAN}
 
@@ -154,8 +155,9 @@ def _codes(said: Facts, evidence: Sequence[Evidence]) -> Iterator[Reason]:
 
 
 def _code_tokens(text: str) -> Iterator[tuple[str, Span]]:
-    for found in _CODE_TOKEN.finditer(text):
-        yield found.group().strip(".,:-").lower(), Span(found.start(), found.end())
+    for found in _TOKEN.finditer(text):
+        if _DIGIT.search(found.group()):
+            yield found.group().strip(".,:-").lower(), Span(found.start(), found.end())
 
 
 def _names(said: Facts, evidence: Sequence[Evidence]) -> Iterator[Reason]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from services.verification import derived
 from services.verification.bounds import Comparator
+from services.verification.derived import Derivation
 from services.verification.evidence import Code, DerivedFigure, Reason
 from services.verification.periods import period
 from services.verification.quantities import CLOCK, ORDINAL, Quantity
@@ -59,6 +59,7 @@ def _compared(
     by_value: dict[tuple[Decimal, str], list[_Place]] = defaultdict(list)
     for place in there:
         by_value[abs(place.quantity.value), place.quantity.unit].append(place)
+    derivation = Derivation(said, evidence)
     labels = said.labels
     for ours, label in zip(said.quantities[:MAX_QUANTITIES], labels, strict=False):
         same = by_value[abs(ours.value), ours.unit][:MAX_PLACES]
@@ -69,7 +70,7 @@ def _compared(
                 yield ours, problem
         elif any(is_near(place.quantity, ours) for place in there):
             continue
-        elif figure := derived.figure(said, ours, evidence):
+        elif figure := derivation.of(ours):
             yield ours, figure
         elif problem := _unmatched(said, ours, [(p.evidence, p.quantity) for p in there]):
             yield ours, problem

@@ -12,7 +12,7 @@ MAX_ACRONYM = 6
 _OPENERS = frozenset(".:!?*-\n")
 # The stems of international non-proprietary names: medicines are named without a capital.
 _MEDICINE = re.compile(
-    r"\w{2,}(?:gliptin|gliflozin|glutide|formin|statin|mab|nib|pril|sartan|olol|dipine|azole|cillin"
+    r"\w{2,20}(?:gliptin|gliflozin|glutide|formin|statin|mab|nib|pril|sartan|olol|dipine|azole|cillin"
     r"|mycin|floxacin|cycline|vir|oxetine|azepam|azolam|profen|triptan|tidine|parin|xaban|setron"
     r"|lukast|semide|thiazide|barbital|caine|dronate|asone|olone|platin|taxel|rubicin)",
     re.IGNORECASE,

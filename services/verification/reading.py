@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 
 from services.verification.dates import Date, dates
 from services.verification.evidence import Code, Reason, Span
@@ -18,6 +19,8 @@ _LABEL = re.compile(
 )
 # Each check asks for the facts of the same few sentences; longer texts would fill the memory.
 MAX_REMEMBERED = 2_000
+# A stretch with more numbers is a table; a statement that rests on those beyond is not verified.
+MAX_QUANTITIES = 2_000
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,8 @@ def _read(text: str) -> Facts:
     places = [reference.span for reference in found_references]
     found_dates = tuple(date for date in dates(text) if not overlaps(date.span, places))
     taken = places + [date.span for date in found_dates]
-    return Facts(text, tuple(find(text, taken)), found_dates, found_references)
+    quantities = tuple(islice(find(text, taken), MAX_QUANTITIES))
+    return Facts(text, quantities, found_dates, found_references)
 
 
 _read_sentence = lru_cache(maxsize=1_000)(_read)

@@ -6,8 +6,9 @@ was exchanged for another of its kind, or a negation put in or taken out, is a c
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from rapidfuzz.distance import Indel
@@ -150,7 +151,7 @@ def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     ours = _tokens(statement)
     if not 0 < len(ours) <= MAX_TOKENS:
         return
-    derived = {figure.span for figure in derivations(statement, cited)}
+    derived = cache(lambda: {figure.span for figure in derivations(statement, cited)})
     for one in cited:
         theirs = _tokens(one.text)
         if len(theirs) <= MAX_TOKENS:
@@ -158,14 +159,22 @@ def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
 
 
 def _changed(
-    ours: Sequence[_Token], theirs: Sequence[_Token], cited: Cited, derived: Collection[Span]
+    ours: Sequence[_Token],
+    theirs: Sequence[_Token],
+    cited: Cited,
+    derived: Callable[[], Collection[Span]],
 ) -> Iterator[Reason]:
     shared = _shared(ours, theirs)
     content = sum(token.code is None for token in ours)
     if not shared or len(shared) < NEARLY_ALL * content:
         return
     gaps = list(_gaps(ours, theirs, shared))
-    exchanged = [pair for gap in gaps for pair in gap.exchanges() if pair[0].span not in derived]
+    exchanged = [
+        (mine, other)
+        for gap in gaps
+        for mine, other in gap.exchanges()
+        if mine.fact is None or mine.span not in derived()
+    ]
     for mine, other in exchanged:
         if isinstance(mine.fact, Quantity | Date) and _has_moved(
             (mine, other), ours, theirs, exchanged
