@@ -75,6 +75,10 @@ _OVER_A_YEAR = compiled(
     (?:from|than|over|above|below) the (?:same|year-ago) \w+ | annual growth
     """
 )
+# What a figure is of stands in another sentence, which is not looked up.
+_SPEAKS_OF_ANOTHER = re.compile(
+    r"\b(?:this|these|those|such)\b|^\W*(?:it|they|he|she)\b", re.IGNORECASE
+)
 _RULE = compiled(
     "must | shall | requir\\w+ | (?-i:may) | should | mandatory | threshold | limit | due"
 )
@@ -149,7 +153,7 @@ def figures(sentence: Cited) -> Iterator[Figure]:
     """The figures of a sentence of which it is plain what they measure."""
     text = sentence.text
     facts = read(text)
-    if len(facts.quantities) > MAX_FIGURES or "|" in text:
+    if len(facts.quantities) > MAX_FIGURES or "|" in text or _SPEAKS_OF_ANOTHER.search(text):
         return
     is_rule = _RULE.search(text) is not None
     deadlines = [date for date in facts.dates if date.day and _follows(_DEADLINE, text, date)]
@@ -166,7 +170,7 @@ def figures(sentence: Cited) -> Iterator[Figure]:
     is_yearly = _OVER_A_YEAR.search(text) is not None
     places = frozenset((r.kind, r.number) for r in facts.references if not _is_label(text, r.span))
     pieces = [(piece, _about(text, piece, facts, names)) for piece in _pieces(text, facts)]
-    valued = [q for q in facts.quantities if not _is_old_or_part(text, q)] + deadlines
+    valued = [q for q in facts.quantities if _is_value(text, q)] + deadlines
     # What stands beside the pieces with figures, such as "For private clients,", binds them all.
     apart = frozenset[str]().union(
         *(about for piece, about in pieces if not any(piece.contains(v.span) for v in valued))
@@ -252,12 +256,13 @@ def _follows(words_before: re.Pattern[str], text: str, date: Date) -> bool:
     return words_before.search(text, start, date.span.start) is not None
 
 
-def _is_old_or_part(text: str, quantity: Quantity) -> bool:
-    """The first of "lowered from 25% to 20%", or an end of "between 2% and 4%"."""
+def _is_value(text: str, quantity: Quantity) -> bool:
+    """False for the number of a list item, the first of "lowered from 25% to 20%", and a range."""
     start, end = quantity.span.start, quantity.span.end
     before = text[max(0, start - _REACH) : start]
+    is_number = not text[:start].strip(" (") and text[end : end + 1] in {".", ")", ":"}
     is_old = text.startswith(" to ", end) and _FROM.search(before) and _MOVED.search(before)
-    return bool(is_old or _BETWEEN.search(before))
+    return not (is_number or is_old or _BETWEEN.search(before))
 
 
 def _is_label(text: str, span: Span) -> bool:

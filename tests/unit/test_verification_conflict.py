@@ -1,10 +1,13 @@
 """Another source in force that gives another value for the same fact stops a statement."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
+from services.verification.conflict import Conflicts, among
 from services.verification.evidence import (
     Authority,
     Code,
@@ -13,6 +16,9 @@ from services.verification.evidence import (
     Statement,
     Verdict,
 )
+from services.verification.index import Index
+from services.verification.measures import figures
+from services.verification.source import Cited, Source
 from services.verification.verdict import sources_of, verify
 
 CASES = yaml.safe_load(
@@ -70,3 +76,46 @@ def test_a_conflict_shows_both_sentences_and_both_values(case):
         text = theirs.passage.text
         assert text[reason.passage_span.start : reason.passage_span.end] in theirs.quote
         assert reason.statement_span is not None
+
+
+def samples():
+    """The paragraphs of the sample documents, each under the heading it stands under."""
+    for path in sorted((Path(__file__).parents[2] / "samples" / "source").glob("*.md")):
+        heading = ""
+        for number, paragraph in enumerate(path.read_text(encoding="utf-8").split("\n\n")):
+            text = paragraph.strip()
+            if text.startswith("#"):
+                heading = text.lstrip("# ")
+            elif text:
+                yield Passage(
+                    f"{path.stem}-{number}",
+                    text,
+                    document_id=path.stem,
+                    source_name=path.name,
+                    heading_path=(heading,),
+                )
+
+
+def test_the_sample_documents_contradict_each_other_nowhere_and_any_changed_copy_of_them():
+    sources = [Source(one) for one in samples()]
+    index = Index(sources, lambda: None)
+    conflicts = Conflicts(index.holding, "")
+    found, copies, noticed = [], 0, 0
+    for source in sources:
+        for span in source.sentences:
+            sentence = Cited(source, span)
+            known = list(figures(sentence))
+            if not known:
+                continue
+            found += conflicts.of(sentence.text, [sentence])
+            digits = re.search(r"[1-9]", sentence.text[known[0].value.span.start :])
+            if digits:
+                copies += 1
+                at = known[0].value.span.start + digits.start()
+                other = str(int(digits[0]) % 9 + 1)
+                text = sentence.text[:at] + other + sentence.text[at + 1 :]
+                copy = Source(replace(source.passage, id="copy", document_id="copy", text=text))
+                noticed += bool(Conflicts(among([copy]), "").of(sentence.text, [sentence]))
+    assert [reason.message for reason in found] == []
+    assert copies > 200
+    assert noticed / copies > 0.9
