@@ -20,7 +20,7 @@ _PAGE_WORD = (
 )
 _OF = r"(?:of|/|von|de|di|sur|из|з|από|من|מתוך|का|／|共)"
 _PAGE_NUMBER = re.compile(
-    rf"[\W_]*(?:{_PAGE_WORD}\s*)?(?:\d{{1,5}}|[ivxl]{{1,7}})(?:\s*(?:页|頁|ページ|쪽|페이지))?"
+    rf"[\W_]*(?:{_PAGE_WORD}\s*)?(?:\d{{1,5}}|(?-i:[ivxl]{{1,7}}))(?:\s*(?:页|頁|ページ|쪽|페이지))?"
     rf"(?:\s*{_OF}\s*\d{{1,5}}(?:\s*(?:页|頁|ページ|쪽))?)?[\W_]*",
     re.IGNORECASE,
 )
@@ -107,10 +107,15 @@ def _keys(line: str, page: int) -> Iterator[str]:
 
 def _depth(text: str, lines: Sequence[Span], known: dict[str, set[int]], page: int) -> int:
     """How many lines, from the edge inwards, are furniture."""
+    numbered = False
     for depth, line in enumerate(lines[:_DEEPEST]):
         words = _content(text, line)
-        if not _is_page_number(words) and not _repeats(words, known, page):
+        if _repeats(words, known, page):
+            continue
+        # A page has one number; two in a row are a column of figures.
+        if numbered or not _is_page_number(words):
             return depth
+        numbered = True
     return min(len(lines), _DEEPEST)
 
 
