@@ -1,4 +1,9 @@
-"""How well the support scorer tells supported claims from others, beside plain word overlap."""
+"""How well claims that are supported are told from others: by the score, and by the verdict.
+
+The score is the support scorer's, beside plain word overlap. The verdict is what CheckGrounding
+says of the claim against its evidence, without a judge: what the checks alone let through, and what
+they stop.
+"""
 
 import argparse
 import math
@@ -12,11 +17,16 @@ from rapidfuzz import fuzz
 
 from benchmarks.claim_rows import Row, read
 from benchmarks.classification import auroc, bootstrap, wilson
+from services.verification import grounding
+from services.verification.entailment import MIN_COVERAGE
+from services.verification.evidence import Passage, Verdict
 from services.verification.support import Scorer
 from services.verification.words import STOPWORDS
 
 COEFFICIENTS = Path("services/verification/support.toml")
 _WORD = re.compile(r"\w+")
+# None of the evidence says from when to when it is in force.
+_TODAY = "2026-01-01"
 
 
 def measure(arguments: list[str]) -> dict[str, Any]:
@@ -37,10 +47,14 @@ def measure(arguments: list[str]) -> dict[str, Any]:
             "difflib": difflib_ratio,
             "rapidfuzz": partial_ratio,
         }
-    return figures(positive, scores, scorer.threshold) | {
-        name: against(positive, scores, [score(row) for row in rows])
-        for name, score in baselines.items()
-    }
+    return (
+        figures(positive, scores, scorer.threshold)
+        | {"verdict": errors(positive, [is_released(row) for row in rows])}
+        | {
+            name: against(positive, scores, [score(row) for row in rows])
+            for name, score in baselines.items()
+        }
+    )
 
 
 def figures(positive: Sequence[bool], scores: Sequence[float], threshold: float) -> dict[str, Any]:
@@ -49,9 +63,6 @@ def figures(positive: Sequence[bool], scores: Sequence[float], threshold: float)
     A false pass is a row that is not supported and passes, a false strip one that is and does not.
     """
     passed = [score >= threshold for score in scores]
-    total = {True: sum(positive), False: len(positive) - sum(positive)}
-    strips = sum(label and not went for label, went in zip(positive, passed, strict=True))
-    passes = sum(went and not label for label, went in zip(positive, passed, strict=True))
 
     def balanced(chosen: Sequence[int]) -> float:
         supported = [passed[n] for n in chosen if positive[n]]
@@ -69,14 +80,34 @@ def figures(positive: Sequence[bool], scores: Sequence[float], threshold: float)
         ),
         "balanced_accuracy": balanced(everything),
         "balanced_accuracy_interval": bootstrap(balanced, len(positive)),
+        **errors(positive, passed),
+        "rows": len(positive),
+        "supported": sum(positive),
+        "threshold": threshold,
+    }
+
+
+def errors(positive: Sequence[bool], passed: Sequence[bool]) -> dict[str, Any]:
+    """The shares of what is not supported and passes, and of what is and does not."""
+    total = {True: sum(positive), False: len(positive) - sum(positive)}
+    strips = sum(label and not went for label, went in zip(positive, passed, strict=True))
+    passes = sum(went and not label for label, went in zip(positive, passed, strict=True))
+    return {
         "false_pass": passes / total[False] if total[False] else 0.0,
         "false_pass_interval": wilson(passes, total[False]),
         "false_strip": strips / total[True] if total[True] else 0.0,
         "false_strip_interval": wilson(strips, total[True]),
-        "rows": len(positive),
-        "supported": total[True],
-        "threshold": threshold,
     }
+
+
+def is_released(row: Row) -> bool:
+    """Whether every sentence of the claim that states something is SUPPORTED by the evidence."""
+    facts = [Passage(str(number), text) for number, text in enumerate(row.evidence) if text.strip()]
+    claims = grounding.check(
+        row.claim, facts, lambda: None, min_coverage=MIN_COVERAGE, today=_TODAY
+    )
+    stated = [claim.finding.verdict for claim in claims if claim.needs_check]
+    return bool(stated) and all(verdict is Verdict.SUPPORTED for verdict in stated)
 
 
 def word_overlap(row: Row) -> float:
