@@ -110,7 +110,7 @@ KEPT = 0.5
 # The share of what a condition governs with which a statement speaks of that.
 SAID = 0.5
 # With so much of it, a statement that names an exception without excepting it takes it in.
-ASSERTED = 0.75
+ASSERTED = 0.6
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ _PATTERNS = tuple(
         rf"(?<!\w)(?P<day>\d{{1,2}})(?:\.|er)?(?:\s+de)?\s+{_OTHER_MONTH}(?:\s+(?:de\s+)?{_YEAR}\b)?",
         rf"\b{_MONTH}\s+{_DAY}(?!\d|[.,]\d)(?:,?\s+{_YEAR}\b)?",
         rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b",
+        rf"(?<=\b[Ii]n ){_MONTH}(?![\s,]+\d)",
         rf"\b[Qq]{_QUARTER}(?:{_LINK}{_YEAR}|\s?{_SHORT})?(?!\w)",
         rf"\b{_QUARTER}[Qq]{_SHORT}(?!\w)",
         rf"\b{_YEAR}\s?[-/]?\s?[Qq]{_QUARTER}(?!\w)",
@@ -151,7 +152,12 @@ class Date:
         )
 
     def excludes(self, other: "Date") -> bool:
-        """Whether what is so at one is not thereby so at the other; unknown without both years."""
+        """Whether what is so at one is not thereby so at the other.
+
+        Unknown where one says the year only; of two months without a year, it is said.
+        """
+        if self.month and other.month and not self.year and not other.year:
+            return self.month != other.month
         return bool(self.year and other.year) and not (self.carries(other) or other.carries(self))
 
     def is_like(self, other: "Date") -> bool:

@@ -160,7 +160,13 @@ def _share(said: Facts, ours: Quantity, operands: Sequence[_Operand]) -> _Found:
     if not (_SHARE.search(said.text) or _OF.search(said.text, ours.span.end)):
         return
     for unit in _units(operands):
-        for pair in _pair(said, _of_unit(operands, unit)):
+        parts = _of_unit(operands, unit)
+        named = [one for one in parts if _is_named(said, one, parts)]
+        total = sum((one.value for one in parts), Decimal(0))
+        if len(named) == 1 and len(parts) > len(("one", "other")) and total:
+            formula = f"{named[0]} ÷ ({' + '.join(map(str, parts))})"
+            yield named[0].value / total * 100, formula, parts
+        for pair in _pair(said, parts):
             part, whole = sorted(pair, key=lambda one: abs(one.value))
             if whole.value:
                 yield part.value / whole.value * 100, f"{part} ÷ {whole}", (part, whole)

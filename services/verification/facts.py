@@ -99,7 +99,12 @@ def _misplaced(
     for there, other, its_words in places:
         if other.carries(ours) or not other.is_like(ours):
             continue
-        if all(figures.belongs_to_other(label, words, its_words) for _, _, words in same):
+        if all(
+            e is there
+            and figures.are_in_one_sentence(e, date.span, other.span)
+            and figures.belongs_to_other(label, words, its_words)
+            for e, date, words in same
+        ):
             message = "In the source these words belong to another date."
             yield against(Code.DATE_MISMATCH, said, ours.span, there, other.span, message=message)
             return

@@ -8,12 +8,13 @@ from decimal import Decimal
 
 from services.verification.bounds import Comparator
 from services.verification.derived import Derivation
-from services.verification.evidence import Code, DerivedFigure, Reason
+from services.verification.evidence import Code, DerivedFigure, Reason, Span
 from services.verification.periods import period
 from services.verification.quantities import CLOCK, ORDINAL, Quantity
 from services.verification.reading import Evidence, Facts, absent, against
 from services.verification.units import DURATIONS
 
+_SENTENCE_END = re.compile(r"[.!?]\s+(?=[A-Z])|\n")
 _TOGETHER = re.compile(r"\b(?:together|combined|taken together|in aggregate)\b", re.IGNORECASE)
 # A sentence with more numbers than this is no sentence; those beyond are held to be unverified.
 MAX_QUANTITIES = 200
@@ -68,7 +69,7 @@ def _compared(
             problem = next(filter(None, problems), None) if all(problems) else None
             if problem := _of_another(said, ours, label, same, there) or problem:
                 yield ours, problem
-        elif any(is_near(place.quantity, ours) for place in there):
+        elif _is_so_in_other_figures(ours, [place.quantity for place in there]):
             continue
         elif figure := derivation.of(ours):
             yield ours, figure
@@ -132,6 +133,16 @@ def is_instance(theirs: Quantity, ours: Quantity) -> bool:
     )
 
 
+def _is_so_in_other_figures(ours: Quantity, there: Sequence[Quantity]) -> bool:
+    """Whether a figure that is nowhere there is true all the same."""
+    if any(_is_level(theirs, ours) for theirs in there):
+        return True
+    # "within 20 weeks" is no bound on the three results that stand beside "20 days".
+    if any(theirs.number == ours.number for theirs in there):
+        return False
+    return any(is_near(theirs, ours) for theirs in there)
+
+
 def is_near(theirs: Quantity, ours: Quantity) -> bool:
     """Whether another value of the source makes ours true: within a bound, or rounded."""
     if is_instance(theirs, ours):
@@ -143,6 +154,17 @@ def is_near(theirs: Quantity, ours: Quantity) -> bool:
         return difference <= _MOST_OFF * abs(ours.value) and difference * 2 <= _rounding(ours)
     # A third is 33%.
     return ours.unit == "%" and _is_endless(theirs) != _is_endless(ours) and difference < 1
+
+
+def _is_level(theirs: Quantity, ours: Quantity) -> bool:
+    """Whether both give one level, not a change, in percent and in basis points."""
+    units = {theirs.unit: theirs, ours.unit: ours}
+    return (
+        units.keys() == {"%", "pp"}
+        and units["pp"].number != units["pp"].value
+        and theirs.value == ours.value
+        and theirs.direction == ours.direction == 0
+    )
 
 
 def _rounding(quantity: Quantity) -> Decimal:
@@ -184,11 +206,21 @@ def _of_another(
     ][:MAX_PLACES]
     whole = _TOGETHER.search(said.text) is not None
     for other in others:
-        if all(belongs_to_other(label, mine.label, other.label, whole=whole) for mine in same):
+        if all(_stands_for(label, mine, other, whole=whole) for mine in same):
             message = "In the source these words belong to another figure."
             span, evidence = other.quantity.span, other.evidence
             return against(Code.NUMBER_MISMATCH, said, ours.span, evidence, span, message=message)
     return None
+
+
+def _stands_for(label: frozenset[str], mine: _Place, other: _Place, *, whole: bool) -> bool:
+    is_beside = mine.evidence is other.evidence and are_in_one_sentence(
+        mine.evidence, mine.quantity.span, other.quantity.span
+    )
+    # Of two sentences, the words must have nothing to do with the first.
+    if not is_beside and label & mine.label:
+        return False
+    return belongs_to_other(label, mine.label, other.label, whole=whole)
 
 
 def belongs_to_other(
@@ -204,6 +236,11 @@ def belongs_to_other(
     """
     for_mine, for_other = label & (mine - other), label & (other - mine)
     return bool(for_other) and (not for_mine or whole)
+
+
+def are_in_one_sentence(evidence: Evidence, one: Span, other: Span) -> bool:
+    first, last = sorted((one, other))
+    return _SENTENCE_END.search(evidence.facts.text, first.end, last.start) is None
 
 
 def _unmatched(

@@ -28,6 +28,10 @@ _GOES_ON = re.compile(
     r"[\s,]*(?:(?:in|at|for|of|on|by|under|within|during|among)\b.*)?",
     re.IGNORECASE | re.DOTALL,
 )
+# "opened in 1994 and was widened in 2008": of one thing.
+_SHARES_SUBJECT = re.compile(
+    r"\W*(?:and|or|but)\s+(?:then\s+)?(?:was|were|is|are|has|had|will|\w+ed)\b", re.IGNORECASE
+)
 _OF = re.compile(r"\w of\s*\Z", re.IGNORECASE)
 # Words of time and of saying tell no two figures apart.
 _NEUTRAL = content_stems(
@@ -55,6 +59,7 @@ def labels(text: str, figures: Sequence[Span], blank: Sequence[Span]) -> list[fr
         if word.is_content and word.stem not in _NEUTRAL and not _is_in(word.span, taken)
     ]
     edges = [_edge(text, one.end, other.start) for one, other in pairwise(figures)]
+    verbs = {word.stem for word in words(text) if word.text.endswith("ed")}
     found = []
     before: frozenset[str] = frozenset()
     starts = [(0, _BEGINS_SENTENCE), *edges]
@@ -66,6 +71,8 @@ def labels(text: str, figures: Sequence[Span], blank: Sequence[Span]) -> list[fr
         goes_on = not own or (_GOES_ON.fullmatch(text, start, figure.start) and not is_of)
         if firmness > _BEGINS_SENTENCE and goes_on:
             own |= before
+        elif firmness > _BEGINS_SENTENCE and _SHARES_SUBJECT.match(text, start, figure.start):
+            own |= before - verbs
         before = own
         found.append(own | _between(stems, figure.end, end))
     # "In 2023, sales were": what stands alone in front is of what follows.

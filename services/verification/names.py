@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from services.verification.roles import ROLES
+from services.verification.roles import role
 from services.verification.words import STOPWORDS, Word, stems, words
 
+# In a longer text, which of its parties a statement replaces cannot be told.
+MAX_WORDS = 200
 MIN_ACRONYM = 2
 MAX_ACRONYM = 6
 _OPENERS = frozenset(".:!?*-\n")
@@ -57,15 +59,15 @@ def missing(statement: str, sources: Sequence[str]) -> Iterator[Word]:
             or _is_other_opener(ours, theirs, index)
         ):
             yield word
-    yield from _other_parties(ours, theirs)
+    if len(theirs) <= MAX_WORDS:
+        yield from _other_parties(ours, theirs)
 
 
 def _other_parties(ours: Sequence[Word], theirs: Sequence[Word]) -> Iterator[Word]:
     """A party that the source does not know, where one that it knows is gone."""
-    mine = {ROLES[word.stem] for word in ours if word.stem in ROLES}
-    known = {ROLES[word.stem] for word in theirs if word.stem in ROLES}
+    mine, known = ({role(word) for word in side} - {""} for side in (ours, theirs))
     if known - mine:
-        yield from (w for w in ours if w.stem in ROLES and ROLES[w.stem] not in known)
+        yield from (word for word in ours if role(word) in mine - known)
 
 
 def _is_other_opener(ours: Sequence[Word], theirs: Sequence[Word], index: int) -> bool:
@@ -97,7 +99,9 @@ def _is_name(text: str, ours: Sequence[Word], index: int) -> bool:
     if not _opens(text, ours, index) or _is_acronym(word) or _is_mixed(word):
         return True
     following = ours[index + 1] if index + 1 < len(ours) else None
-    return following is not None and _is_capitalized(following) and not _is_acronym(following)
+    if following is None or text[word.span.end : following.span.start] != " ":
+        return False
+    return _is_capitalized(following) and not _is_acronym(following)
 
 
 def _is_subject(ours: Sequence[Word], index: int) -> bool:
@@ -122,6 +126,7 @@ def _opens(text: str, ours: Sequence[Word], index: int) -> bool:
 def _is_capitalized(word: Word) -> bool:
     return (
         word.text[0].isupper()
+        and len(word.text) > 1
         and word.text.lower() not in STOPWORDS
         and not any(char.isdigit() for char in word.text)
     )

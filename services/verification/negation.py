@@ -13,7 +13,7 @@ from functools import lru_cache
 from services.verification import turns
 from services.verification.phrases import compiled
 from services.verification.turns import turning_nothing
-from services.verification.words import Word, stem, words
+from services.verification.words import Word, stem, stems, words
 
 # These hold a "not" or "no" that negates nothing of the clause.
 _NO_NEGATION = compiled(
@@ -64,6 +64,16 @@ _IN_TWO_WORDS = {
     "it": r"\bnon (?:\S+ ){0,4}?(?:mai|nessun\w*|niente|nulla)\b",
     "cyrillic": r"\b(?:никто|ничего|никогда|никакой|ни) (?:\S+ ){0,3}?не\b",
 }
+# What begins like a negative prefix here negates nothing.
+_WHOLE = stems(
+    """
+    inpatient income inland input intake inform information increase invest investment indeed
+    inside inward install include incur inhabit import impress improve impose imprint unit union
+    unite under until universe discover disclose disclosure discharge dismiss display dispose
+    disposal dispatch discount discuss distribute district distance disease distress irrigate
+    illustrate immigrate imply impact implant impart unison unique
+    """
+)
 _NEGATIVE_PREFIX = re.compile(r"(?:un|in|im|ir|il|non|dis)(?=[a-z]{3})")
 
 
@@ -108,6 +118,8 @@ def negating(spoken: frozenset[str]) -> re.Pattern[str]:
 
 def unprefixed(word: Word) -> str:
     """The stem without a negative prefix; empty when there is none."""
+    if word.stem in _WHOLE:
+        return ""
     found = _NEGATIVE_PREFIX.match(word.text.lower())
     return stem(word.text[found.end() :]) if found else ""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from services.verification.clauses import Clause, clauses
 from services.verification.evidence import Code, Reason
 from services.verification.phrases import listed
-from services.verification.roles import ROLES
+from services.verification.roles import role
 from services.verification.source import Cited
 from services.verification.words import Word, stem, stems
 
@@ -22,6 +22,8 @@ MAX_WORDS = 60
 MAX_CLAUSES = 100
 
 _BE = frozenset(listed("is are was were be been being"))
+# Tells a party from the stem of another word.
+_ROLE = " (role)"
 _AUXILIARY = _BE | frozenset(
     listed("has have had will would shall should must may might can could does do did to not")
 )
@@ -94,6 +96,7 @@ class _Roles:
 
     agents: set[str] = field(default_factory=set)
     others: set[str] = field(default_factory=set)
+    takers: set[str] = field(default_factory=set)
     is_converse: bool = False
 
     def parted(self) -> tuple[set[str], set[str]]:
@@ -161,9 +164,10 @@ def _differ(ours: "_Frame", theirs: "_Frame") -> bool:
         return True
     # The bank bought, or sold; and one party does what another did.
     if mine.is_converse != other.is_converse and not (my_agents and agents):
-        return bool(my_agents & others or agents & my_others)
-    instead = my_agents & others & ROLES.keys()
-    return bool(instead and agents & ROLES.keys()) and not agents & (my_agents | my_others)
+        return bool(my_agents & other.takers or agents & mine.takers)
+    instead = {name for name in my_agents & others if name.endswith(_ROLE)}
+    missed = {name for name in agents if name.endswith(_ROLE)}
+    return bool(instead and missed) and not agents & (my_agents | my_others)
 
 
 @dataclass(slots=True)
@@ -190,7 +194,7 @@ class _Frame:
         givers = self.behind.get(self.from_whom, set())
         takers = subject if self.is_passive and self.from_whom == "" else set(agents)
         left = set().union(*(words for name, words in rest.items() if name != self.from_whom))
-        return _Roles(set(givers), left | takers | (subject - takers), is_converse=True)
+        return _Roles(set(givers), left | takers | (subject - takers), takers, is_converse=True)
 
 
 def _converse(frame: _Frame, preposition: str) -> _Frame:
@@ -247,7 +251,8 @@ def _subject(before: Sequence[Word]) -> set[str]:
 
 
 def _party(word: Word) -> str:
-    return ROLES.get(word.stem, word.stem)
+    name = role(word)
+    return f"{name}{_ROLE}" if name else word.stem
 
 
 def _is_passive(words: Sequence[Word], at: int) -> bool:

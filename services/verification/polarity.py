@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from services.verification.clauses import Clause, clauses
@@ -52,29 +53,31 @@ def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     for number, (_, clause) in enumerate(theirs):
         for known in clause.subject_stems:
             by_stem[known].append(number)
-    said = modalities(plain(statement))
-    spoken = languages(statement).union(*(languages(c.text) for c in cited))
+    both = _Both(
+        modalities(plain(statement)),
+        frozenset[Modality]().union(*(modalities(plain(c.text)) for c in cited)),
+        languages(statement).union(*(languages(c.text) for c in cited)),
+    )
     for ours in clauses(statement):
         shared = Counter(n for known in ours.subject_stems for n in by_stem[known][:MAX_CLAUSES])
         most = max(shared.values(), default=0)
         nearest = [theirs[number] for number, count in shared.items() if count == most]
-        problems = [_differs(ours, clause, one, said, spoken) for one, clause in nearest]
+        problems = [_differs(ours, clause, one, both) for one, clause in nearest]
         if problems and all(problems):
             yield from problems[0]
 
 
-def _differs(
-    ours: Clause, theirs: Clause, cited: Cited, said: frozenset[Modality], spoken: frozenset[str]
-) -> list[Reason]:
-    """What is wrong between a clause of a statement and its nearest.
+@dataclass(frozen=True, slots=True)
+class _Both:
+    """What a statement and its source have in all of their clauses: forces and languages."""
 
-    Args:
-        ours: The clause of the statement.
-        theirs: That of the source.
-        cited: Where that stands.
-        said: The forces of the whole statement.
-        spoken: The languages of both.
-    """
+    said: frozenset[Modality]
+    cited: frozenset[Modality]
+    spoken: frozenset[str]
+
+
+def _differs(ours: Clause, theirs: Clause, cited: Cited, both: _Both) -> list[Reason]:
+    """What is wrong between a clause of a statement and its nearest."""
     reason = partial(
         Reason,
         statement_span=ours.span,
@@ -82,7 +85,7 @@ def _differs(
         passage_span=cited.in_source(theirs.span),
     )
     found = []
-    if (ours.negations(theirs, spoken) - theirs.negations(ours, spoken)) % 2:
+    if (ours.negations(theirs, both.spoken) - theirs.negations(ours, both.spoken)) % 2:
         message = "One of statement and source is negated, the other is not."
         found.append(reason(Code.NEGATION_MISMATCH, message, contradicts=True))
     elif code := _opposed(ours, theirs):
@@ -91,11 +94,11 @@ def _differs(
     mine, other = ours.modalities, theirs.modalities
     if mine and other and not mine & other:
         found.append(reason(Code.MODALITY_MISMATCH, _forces(mine, other), contradicts=True))
+    # A force that another clause has may have moved with its words; "the minimum is" obliges too.
     elif mine and not other:
-        # "The minimum is": what a bound is called says that it must be kept.
-        if not (theirs.is_bound and Modality.OBLIGATION in mine):
+        if not mine & both.cited and not (theirs.is_bound and Modality.OBLIGATION in mine):
             found.append(reason(Code.MODALITY_MISMATCH, _forces(mine, other)))
-    elif not mine and other and other <= _WEAKER and not other & said:
+    elif not mine and other and other <= _WEAKER and not other & both.said:
         found.append(reason(Code.MODALITY_MISMATCH, _forces(mine, other)))
     return found
 

@@ -4,7 +4,7 @@ Words of one line mean the same party. The list holds words that name somebody b
 matter at hand, so that one in the place of another changes who is bound.
 """
 
-from services.verification.words import stem
+from services.verification.words import Word
 
 _SAME = """
     lender creditor
@@ -80,17 +80,19 @@ _SAME = """
     board
     committee
     manager
-    member
     applicant
     owner
     operator
-    user
     passenger
     driver
 """
-# By stem, the first word of its line.
-ROLES = {
-    stem(word): stem(line.split()[0])
-    for line in _SAME.strip().splitlines()
-    for word in line.split()
-}
+_ROLES = {word: line.split()[0] for line in _SAME.strip().splitlines() for word in line.split()}
+
+
+def role(word: Word) -> str:
+    """The party that a word names, by the first word of its line; "" where it names none.
+
+    Stems do not tell: those of insurer and insured, or of employer and employee, are alike.
+    """
+    bare = word.text.lower().replace("\u2019", "'").removesuffix("'s").removesuffix("'")
+    return _ROLES.get(bare) or _ROLES.get(bare.removesuffix("s"), "")

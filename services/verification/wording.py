@@ -89,9 +89,10 @@ class _Token:
     forces: frozenset[Modality] = frozenset()
 
     @property
-    def kind(self) -> tuple[Code | None, bool]:
-        """Only words of one kind are exchanged for each other."""
-        return self.code, self.fact is None
+    def kind(self) -> tuple[Code | None, str]:
+        """Only words of one kind, and figures of one unit, are exchanged for each other."""
+        unit = self.fact.unit if isinstance(self.fact, Quantity) else ""
+        return self.code, f"figure {unit}" if self.fact else ""
 
     def carries(self, other: "_Token") -> bool:
         """Whether the other may stand for it: the same, or a bound or a year in which it lies."""

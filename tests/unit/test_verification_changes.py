@@ -8,9 +8,9 @@ from decimal import Decimal
 
 import pytest
 
-from services.verification.roles import ROLES
+from services.verification.roles import role
 from services.verification.source import Cited
-from services.verification.words import stem
+from services.verification.words import words
 from tests.statements import cases, cited, codes
 from tests.unit.test_verification_samples import SOURCES, sentences
 
@@ -33,7 +33,6 @@ CONDITION = re.compile(
     r"(?:, provided that|,?(?<!even) (?:unless|except|subject to|only if|if|as long as))"
     r"\b[^,;.]*(?=\.$)"
 )
-PARTY = re.compile(rf"(?i)\b(?:{'|'.join(ROLES)})\w*\b")
 
 
 def sources() -> Iterator[tuple[Cited, str]]:
@@ -74,7 +73,7 @@ def changes(text: str) -> Iterator[tuple[str, str]]:
 def swapped(text: str) -> Iterator[tuple[str, str]]:
     """The text with the parties on both sides of its verb exchanged."""
     found = re.match(r"The (\w+) (shall|must|may) (\w+) the (\w+)\b", text)
-    if found and {stem(found[1].lower()), stem(found[4].lower())} <= ROLES.keys():
+    if found and all(role(word) for word in words(f"{found[1]} {found[4]}")):
         one, modal, verb, other = found.groups()
         yield "parties", f"The {other} {modal} {verb} the {one}" + text[found.end() :]
 

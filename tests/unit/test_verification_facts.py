@@ -1,5 +1,7 @@
 """What a statement says must agree with the words it cites."""
 
+import time
+
 import pytest
 
 from services.verification.entailment import MIN_COVERAGE
@@ -47,3 +49,20 @@ def test_words_that_the_source_does_not_have_are_not_carried():
     assert "NO_ENTAILMENT" in codes(other, source, min_coverage=MIN_COVERAGE)
     invented = "Clients pay the fee by wire through a Nordic clearing house."
     assert {"NO_ENTAILMENT", "ENTITY_MISMATCH"} & codes(invented, source, min_coverage=MIN_COVERAGE)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        *("a", "1 ", "1,", "(1) ", "not ", "if ", "unless ", "no one may ", "5 to 6 ", "half of "),
+        *("$1 and ", "Articles 1, 2, ", "14 March 2024 ", "is by ", "one hundred and ", "; ", "¬"),
+    ],
+    ids=ascii,
+)
+def test_no_text_takes_more_than_linear_time(hostile):
+    """A square of this would take minutes; it takes a second or two on a busy machine."""
+    text = hostile * (20_000 // len(hostile))
+    before = time.process_time()
+    reasons(text, cited("The fee is 5 dollars for each client."))
+    reasons("The fee is 5 dollars for each client if so.", cited(text))
+    assert time.process_time() - before < 15
