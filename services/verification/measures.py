@@ -3,16 +3,17 @@
 # ruff: noqa: RUF001 - typographic dashes and apostrophes are meant
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache, partial
 
 from services.verification.bounds import DOWN, UP
 from services.verification.dates import Date
 from services.verification.evidence import Span
 from services.verification.phrases import compiled, whole
 from services.verification.quantities import Quantity
-from services.verification.reading import Facts, overlaps, read
+from services.verification.reading import MAX_REMEMBERED, Facts, overlaps, read
 from services.verification.source import Cited
 from services.verification.words import STOPWORDS, content_stems, stem
 
@@ -151,7 +152,22 @@ class Figure:
 
 def figures(sentence: Cited) -> Iterator[Figure]:
     """The figures of a sentence of which it is plain what they measure."""
-    text = sentence.text
+    text, headings = sentence.text, "\n".join(sentence.source.passage.heading_path)
+    remember = len(text) + len(headings) <= MAX_REMEMBERED
+    for figure in (_remembered if remember else _measured)(text, headings):
+        yield figure(cited=sentence)
+
+
+def _measured(text: str, headings: str) -> tuple[Callable[..., Figure], ...]:
+    """The figures of a text below its headings, but for where it stands."""
+    return tuple(_figures(text, headings))
+
+
+# The passages of one question come again with its next attempt, and with the next question.
+_remembered = lru_cache(maxsize=1_000)(_measured)
+
+
+def _figures(text: str, headings: str) -> Iterator[Callable[..., Figure]]:
     facts = read(text)
     if len(facts.quantities) > MAX_FIGURES or "|" in text or _SPEAKS_OF_ANOTHER.search(text):
         return
@@ -165,7 +181,6 @@ def figures(sentence: Cited) -> Iterator[Figure]:
         if date not in starts and date not in deadlines and not _follows(_COMPARED_WITH, text, date)
     ]
     names = names_of(text, facts.spans)
-    headings = "\n".join(sentence.source.passage.heading_path)
     view = frozenset(found.group().lower() for found in _VIEW.finditer(f"{text}\n{headings}"))
     is_yearly = _OVER_A_YEAR.search(text) is not None
     places = frozenset((r.kind, r.number) for r in facts.references if not _is_label(text, r.span))
@@ -188,8 +203,8 @@ def figures(sentence: Cited) -> Iterator[Figure]:
             if [unit_of(other) for other in here].count(unit) > 1 or unit == "ordinal":
                 continue
             beside = facts.quantities if is_rule else [q for q in here if isinstance(q, Quantity)]
-            yield Figure(
-                cited=sentence,
+            yield partial(
+                Figure,
                 value=value,
                 about=about | apart,
                 names=names,
