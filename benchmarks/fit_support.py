@@ -192,13 +192,37 @@ def _cell(found: dict[str, Any], figure: str, form: str) -> str:
 
 def _tables(name: str, labels: Sequence[bool], scores: Sequence[float]) -> Iterator[str]:
     """How reliable the probabilities are, and what passing only the best would let through."""
+    binned, risks = reliability(labels, scores), risk_coverage(labels, scores)
     yield from ("", f"## {name}", "")
-    yield from ("| probability | supported | rows |", "|---:|---:|---:|")
-    for mean, share, count in reliability(labels, scores):
+    yield from _chart(
+        "Reliability: supported (bars) by probability (line)",
+        [f"{mean:.2f}" for mean, _, _ in binned],
+        bar=[share for _, share, _ in binned],
+        line=[mean for mean, _, _ in binned],
+    )
+    yield from ("", "| probability | supported | rows |", "|---:|---:|---:|")
+    for mean, share, count in binned:
         yield f"| {mean:.2f} | {share:.2f} | {count} |"
+    yield ""
+    yield from _chart(
+        "Risk by coverage: wrong among the best-scored that are passed",
+        [f"{share:.0%}" for share, _, _ in risks],
+        line=[wrong for _, _, wrong in risks],
+    )
     yield from ("", "| passed | down to | wrong |", "|---:|---:|---:|")
-    for share, lowest, wrong in risk_coverage(labels, scores):
+    for share, lowest, wrong in risks:
         yield f"| {share:.0%} | {lowest:.2f} | {wrong:.1%} |"
+
+
+def _chart(title: str, labels: Sequence[str], **series: Sequence[float]) -> Iterator[str]:
+    """A chart that Markdown viewers draw (Mermaid)."""
+    yield from ("```mermaid", "xychart-beta", f'  title "{title}"')
+    quoted = ", ".join(f'"{label}"' for label in labels)
+    yield f"  x-axis [{quoted}]"
+    yield "  y-axis 0 --> 1"
+    for kind, values in series.items():
+        yield f"  {kind} [{', '.join(f'{value:.3f}' for value in values)}]"
+    yield "```"
 
 
 if __name__ == "__main__":
