@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import nlargest
+from math import fsum
 
 from services.verification.source import Cited, Source
 from services.verification.words import words
@@ -44,13 +45,14 @@ class Index:
         weight = {stem: 1 + 1 / (1 + len(self._by_stem.get(stem, ()))) for stem in wanted}
 
         def worth(sentence: int) -> tuple[float, int]:
-            return sum(weight[stem] for stem in wanted & self._stems[sentence]), -sentence
+            # fsum: the same whatever the order, which in a set differs from process to process.
+            return fsum(weight[stem] for stem in wanted & self._stems[sentence]), -sentence
 
         best = nlargest(MAX_WEIGHED, self._candidates(wanted, allowed), key=worth)
         carries = {sentence: wanted & self._stems[sentence] for sentence in best}
         chosen: list[Cited] = []
         while len(chosen) < limit and carries:
-            first = max(carries, key=lambda s: (sum(weight[stem] for stem in carries[s]), -s))
+            first = max(carries, key=lambda s: (fsum(weight[stem] for stem in carries[s]), -s))
             covered = carries.pop(first)
             chosen.append(self._sentences[first])
             carries = {s: left for s, stems in carries.items() if (left := stems - covered)}
@@ -60,7 +62,7 @@ class Index:
         self, groups: Sequence[Collection[str]], _sections: Collection[str] = ()
     ) -> list[Cited]:
         """The first sentences that hold a stem of each group."""
-        rarest = min(groups, key=lambda group: sum(len(self._by_stem.get(s, ())) for s in group))
+        rarest = min(groups, key=self._commonness)
         found = sorted({n for stem in rarest for n in self._by_stem.get(stem, ())[:MAX_LOOKED_AT]})
         held = (n for n in found if all(self._stems[n].intersection(g) for g in groups))
         return [self._sentences[n] for n, _ in zip(held, range(MAX_HOLDING), strict=False)]
@@ -72,7 +74,7 @@ class Index:
             return (n for sentences in within for n in sentences if self._stems[n] & set(wanted))
         found: dict[int, None] = {}
         asked = frozenset(wanted)
-        for stem in sorted(wanted, key=lambda stem: len(self._by_stem.get(stem, ()))):
+        for stem in sorted(wanted, key=lambda stem: self._commonness([stem])):
             postings = self._by_stem.get(stem, ())[:MAX_LOOKED_AT]
             new = [n for n in postings if n not in found and self._owners[n] in allowed]
             found.update(dict.fromkeys(new))
@@ -80,6 +82,10 @@ class Index:
             if len(found) >= MAX_LOOKED_AT or any(asked <= self._stems[n] for n in new):
                 break
         return found
+
+    def _commonness(self, stems: Collection[str]) -> tuple[int, list[str]]:
+        """In how many places some stems stand; then by the alphabet, to leave nothing open."""
+        return sum(len(self._by_stem.get(stem, ())) for stem in stems), sorted(stems)
 
     def _add(self, number: int, source: Source) -> None:
         first = len(self._sentences)

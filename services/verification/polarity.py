@@ -61,7 +61,8 @@ def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     for ours in clauses(statement):
         shared = Counter(n for known in ours.subject_stems for n in by_stem[known][:MAX_CLAUSES])
         most = max(shared.values(), default=0)
-        nearest = [theirs[number] for number, count in shared.items() if count == most]
+        # In the order of the text: that of a set differs from process to process.
+        nearest = [theirs[number] for number in sorted(shared) if shared[number] == most]
         problems = [_differs(ours, clause, one, both) for one, clause in nearest]
         if problems and all(problems):
             yield from problems[0]
