@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 # Raised when payloads or vectors change so that points of before cannot be read.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class Kind(StrEnum):
@@ -36,6 +36,9 @@ FIELDS: Mapping[str, FieldType] = {
     "tags": FieldType.KEYWORD,
     "authority": FieldType.INTEGER,
     "passage_count": FieldType.INTEGER,
+    "published_day": FieldType.INTEGER,
+    "from_day": FieldType.INTEGER,
+    "to_day": FieldType.INTEGER,
 }
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -90,6 +93,7 @@ class Where:
         any_of: The field has at least one of the values.
         none_of: The field has none of the values.
         at_least: The field is at least the number.
+        at_most: The field is at most the number.
     """
 
     tenant: str
@@ -97,12 +101,13 @@ class Where:
     any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     none_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     at_least: Mapping[str, int] = field(default_factory=dict)
+    at_most: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, values in (*self.any_of.items(), *self.none_of.items()):
             if FIELDS.get(name) is not FieldType.KEYWORD or isinstance(values, str) or not values:
                 raise ValueError(f"{name} is no declared keyword field, or has no list of values")
-        for name in self.at_least:
+        for name in (*self.at_least, *self.at_most):
             if FIELDS.get(name) is not FieldType.INTEGER:
                 raise ValueError(f"{name} is no declared integer field")
 

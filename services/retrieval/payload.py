@@ -13,6 +13,24 @@ from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
 
 Payload = Mapping[str, Any]
 
+# Day numbers are YYYYMMDD. A document without a date applies from the first day, or to the last.
+FIRST_DAY = 0
+LAST_DAY = 99991231
+
+
+def to_day(date: str, *, unstated: int = FIRST_DAY) -> int:
+    """The number under which a date (YYYY-MM-DD) is compared in the index."""
+    return int(date.replace("-", "")) if date else unstated
+
+
+def days(metadata: Metadata) -> dict[str, int]:
+    """The fields that dates are compared by; it applies while from_day <= day < to_day."""
+    return {
+        "published_day": to_day(metadata.published),
+        "from_day": to_day(metadata.effective_from),
+        "to_day": to_day(metadata.effective_to, unstated=LAST_DAY),
+    }
+
 
 def from_document(tenant: str, document: StoredDocument) -> dict[str, Any]:
     """The payload of a document's record."""
@@ -105,6 +123,7 @@ def _from_metadata(metadata: Metadata) -> dict[str, Any]:
         "published": metadata.published,
         "effective_from": metadata.effective_from,
         "effective_to": metadata.effective_to,
+        **days(metadata),
         "tags": list(metadata.tags),
     }
 

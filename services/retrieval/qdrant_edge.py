@@ -223,6 +223,10 @@ def _to_filter(where: Where) -> qdrant.Filter:
                 qdrant.FieldCondition(name, range=qdrant.RangeFloat(gte=float(number)))
                 for name, number in where.at_least.items()
             ),
+            *(
+                qdrant.FieldCondition(name, range=qdrant.RangeFloat(lte=float(number)))
+                for name, number in where.at_most.items()
+            ),
         ],
         must_not=[
             qdrant.FieldCondition(name, match=qdrant.MatchAny(list(values)))

@@ -264,6 +264,10 @@ def _to_filter(where: Where) -> models.Filter:
                 models.FieldCondition(key=name, range=models.Range(gte=number))
                 for name, number in where.at_least.items()
             ),
+            *(
+                models.FieldCondition(key=name, range=models.Range(lte=number))
+                for name, number in where.at_most.items()
+            ),
         ],
         must_not=[
             models.FieldCondition(key=name, match=models.MatchAny(any=list(values)))

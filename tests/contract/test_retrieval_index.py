@@ -12,6 +12,8 @@ from services.chassis import deadline
 from services.chassis.errors import DeadlineExceeded, Unavailable
 from services.retrieval import bm25
 from services.retrieval.index import FIELDS, Kind, Point, SparseVector, Where
+from services.retrieval.passage import Metadata
+from services.retrieval.payload import days, to_day
 from services.retrieval.qdrant_server import ServerIndex, open_server_index
 
 DIMENSIONS = 4
@@ -180,6 +182,29 @@ async def test_conditions_of_one_field_are_alternatives_and_fields_are_combined(
         assert {hit.id for hit in by_dense} == {id_(name) for name in expected}
 
 
+async def test_days_are_bounds_from_both_sides(index):
+    def dated(name, **dates):
+        return passage(name, **days(Metadata(name, "policy", authority=1, **dates)))
+
+    await index.upsert(
+        [
+            dated("always"),
+            dated("old", published="2019-01-31", effective_to="2024-03-01"),
+            dated("new", published="2024-02-01", effective_from="2024-03-01"),
+        ]
+    )
+    for day, expected in {
+        "2024-02-29": {"always", "old"},
+        "2024-03-01": {"always", "new"},  # The day of the end is a day after it.
+        "2026-12-31": {"always", "new"},
+    }.items():
+        number = to_day(day)
+        in_force = where(at_most={"from_day": number}, at_least={"to_day": number + 1})
+        assert await names(index, in_force) == {id_(name) for name in expected}
+    published = where(at_least={"published_day": 20190131}, at_most={"published_day": 20240131})
+    assert await names(index, published) == {id_("old")}
+
+
 async def test_a_scroll_reads_past_one_page_and_only_the_named_fields(index):
     points = [passage(str(number), text="x", number=number) for number in range(1100)]
     await index.upsert(points)
@@ -213,6 +238,7 @@ async def test_a_tally_counts_points_by_value(index):
         {"none_of": {"page_number": ["x"]}},
         {"at_least": {"version": 1}},
         {"at_least": {"document_type": 1}},
+        {"at_most": {"effective_from": 1}},
         {"any_of": {"document_type": "policy"}},
         {"any_of": {"document_type": []}},
     ],
