@@ -82,6 +82,10 @@ def ingest(
     effective_from: Annotated[str, typer.Option(metavar="YYYY-MM-DD")] = "",
     effective_to: Annotated[str, typer.Option(metavar="YYYY-MM-DD")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
+    supersedes: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A document they replace. May be given several times."),
+    ] = None,
     content_type: Annotated[
         str, typer.Option(help="Media type they must have; refused when the bytes deny it.")
     ] = "",
@@ -99,6 +103,7 @@ def ingest(
         effective_from=effective_from,
         effective_to=effective_to,
         tags=tag or [],
+        supersedes=supersedes or [],
         content_type=content_type,
     )
     files = [File(path, common) for path in expand(paths)]

@@ -152,6 +152,8 @@ def passage(message: core.Passage) -> View:
         "heading_path": list(message.heading_path),
         "text": message.text,
         "score": message.score,
+        "previous_id": message.previous_id or None,
+        "next_id": message.next_id or None,
     }
 
 
@@ -176,6 +178,7 @@ def document(message: core.Document) -> View:
         "effective_from": message.effective_from or None,
         "effective_to": message.effective_to or None,
         "tags": list(message.tags),
+        "supersedes": list(message.supersedes),
         "content_type": message.content_type,
         "size_bytes": message.size_bytes,
         "page_count": message.page_count,

@@ -44,5 +44,6 @@ def _files(folder: Path, described: Any) -> Iterator[File]:
             effective_from=str(entry.get("effective_from") or ""),
             effective_to=str(entry.get("effective_to") or ""),
             tags=entry.get("tags", ()),
+            supersedes=entry.get("supersedes", ()),
         )
         yield File(folder / entry["file"], metadata)

@@ -14,6 +14,7 @@ from services.chassis.errors import InvalidInput, NotFound, Unavailable, Violati
 from services.retrieval import payload
 from services.retrieval.index import Hit, Index, Kind, Point, SparseVector, Where
 from services.retrieval.passage import Passage, StoredDocument
+from services.retrieval.passage import document_id as id_of
 
 # A version's document and hash.
 _Version = tuple[str, str]
@@ -48,6 +49,11 @@ class Catalog:
             return document
         raise NotFound("There is no document with this id.")
 
+    async def named(self, tenant: str, source_names: Collection[str]) -> list[StoredDocument]:
+        """The current versions of the documents of these names; those not there are left out."""
+        ids = [id_of(tenant, name) for name in source_names]
+        return list((await self._documents(tenant, ids)).values())
+
     async def find(self, tenant: str, document_id: str) -> StoredDocument | None:
         """The current version, if there is one."""
         return (await self._documents(tenant, [document_id])).get(document_id)
@@ -79,7 +85,30 @@ class Catalog:
             document = await self.find(tenant, found.document_id)
             if document and document.sha256 == found.document_sha256:
                 return found
-        raise NotFound("There is no passage with this id; its document may have been replaced.")
+        raise _no_passage()
+
+    async def neighbours(
+        self, tenant: str, passage: Passage, each_side: int
+    ) -> tuple[list[Passage], list[Passage]]:
+        """Those before it and those after it, each in the order of the document.
+
+        Raises NotFound when its version is replaced meanwhile.
+        """
+        before: list[Passage] = []
+        after: list[Passage] = []
+        previous_id, next_id = passage.previous_id, passage.next_id
+        for _ in range(each_side):
+            wanted = [id_ for id_ in (previous_id, next_id) if id_]
+            found = await self.read(tenant, wanted) if wanted else {}
+            if len(found) < len(wanted):
+                raise _no_passage()
+            if previous_id:
+                before.insert(0, found[previous_id])
+                previous_id = before[0].previous_id
+            if next_id:
+                after.append(found[next_id])
+                next_id = after[-1].next_id
+        return before, after
 
     async def counts(self, tenant: str, narrow: Filter) -> tuple[int, int]:
         """How many documents, and how many passages of theirs, pass the filter."""
@@ -132,6 +161,10 @@ class Catalog:
             return {}
         records = await self._index.get(tenant, Kind.DOCUMENT, list(ids))
         return {id_: payload.to_document(record.payload) for id_, record in records.items()}
+
+
+def _no_passage() -> NotFound:
+    return NotFound("There is no passage with this id; its document may have been replaced.")
 
 
 def in_motion() -> Unavailable:

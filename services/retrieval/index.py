@@ -34,6 +34,7 @@ FIELDS: Mapping[str, FieldType] = {
     "document_type": FieldType.KEYWORD,
     "sha256": FieldType.KEYWORD,
     "tags": FieldType.KEYWORD,
+    "supersedes": FieldType.KEYWORD,
     "authority": FieldType.INTEGER,
     "passage_count": FieldType.INTEGER,
     "published_day": FieldType.INTEGER,

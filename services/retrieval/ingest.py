@@ -10,7 +10,7 @@ from typing import Protocol
 
 from services.chassis import telemetry
 from services.chassis.errors import InvalidInput, Overloaded, Violation
-from services.retrieval import payload
+from services.retrieval import payload, supersession
 from services.retrieval.batching import Batcher, Lane
 from services.retrieval.catalog import Catalog
 from services.retrieval.embedding import Vector
@@ -168,6 +168,7 @@ class Ingestor:
         )
         id_ = document_id(tenant, upload.metadata.source_name)
         async with self._leases.writing(tenant, id_) as check:
+            await supersession.check(self._catalog, tenant, upload.metadata)
             before = await self._catalog.find(tenant, id_)
             if before and before.sha256 == sha256:  # Another call was faster.
                 yield Result(Outcome.UNCHANGED, before)
@@ -253,7 +254,7 @@ def _points(
 ) -> list[Point]:
     points = []
     for number, vector in enumerate(vectors, start):
-        passage = cut(tenant, document, reading.document, reading.chunks[number])
+        passage = cut(tenant, document, reading.document, reading.chunks, number)
         points.append(
             Point(passage.id, payload.from_passage(tenant, passage), vector, reading.terms[number])
         )

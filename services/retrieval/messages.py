@@ -27,6 +27,7 @@ def to_upload(metadata: retrieval_service_pb2.IngestMetadata) -> Upload:
             effective_from=metadata.effective_from,
             effective_to=metadata.effective_to,
             tags=tuple(dict.fromkeys(metadata.tags)),
+            supersedes=tuple(dict.fromkeys(metadata.supersedes)),
         ),
         content_type=metadata.content_type,
         size_bytes=metadata.size_bytes,
@@ -78,6 +79,7 @@ def from_document(document: StoredDocument) -> core_pb2.Document:
         effective_from=metadata.effective_from,
         effective_to=metadata.effective_to,
         tags=metadata.tags,
+        supersedes=metadata.supersedes,
         content_type=document.content_type,
         size_bytes=document.size_bytes,
         page_count=document.page_count,
@@ -111,6 +113,8 @@ def from_passage(passage: Passage) -> core_pb2.Passage:
         published=metadata.published,
         effective_from=metadata.effective_from,
         effective_to=metadata.effective_to,
+        previous_id=passage.previous_id,
+        next_id=passage.next_id,
     )
 
 

@@ -2,6 +2,7 @@
 
 import uuid
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +14,12 @@ _NAMESPACE = uuid.UUID("0b2bb95c-5c0e-5a37-9d3b-5a4c2ad4e7f1")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is said of a file when it is handed in; `authority` is 1 (STANDARD) to 3 (HIGH)."""
+    """What is said of a file when it is handed in.
+
+    Attributes:
+        authority: 1 (STANDARD) to 3 (HIGH).
+        supersedes: Source names of the documents that it takes the place of.
+    """
 
     source_name: str
     document_type: str
@@ -22,6 +28,7 @@ class Metadata:
     effective_from: str = ""
     effective_to: str = ""
     tags: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,8 @@ class Passage:
     Attributes:
         start: Where the passage begins in the document's text.
         end: One past its last code point there.
+        previous_id: The passage that ends where this one starts; empty for the first.
+        next_id: The passage that starts where this one ends; empty for the last.
         score: Relevance to a query, 0 to 1; 0 outside a search.
     """
 
@@ -73,6 +82,8 @@ class Passage:
     start: int
     end: int
     regions: tuple[Region, ...]
+    previous_id: str = ""
+    next_id: str = ""
     score: float = 0.0
 
 
@@ -86,10 +97,21 @@ def passage_id(tenant: str, document_id: str, sha256: str, start: int, end: int)
     return _name("passage", tenant, document_id, sha256, str(start), str(end))
 
 
-def cut(tenant: str, stored: StoredDocument, parsed: ParsedDocument, chunk: Chunk) -> Passage:
-    """The passage that a chunk of a parsed document becomes."""
+def cut(
+    tenant: str,
+    stored: StoredDocument,
+    parsed: ParsedDocument,
+    chunks: Sequence[Chunk],
+    number: int,
+) -> Passage:
+    """The passage that one of the chunks of a parsed document becomes."""
+    chunk = chunks[number]
+
+    def id_of(neighbour: Chunk) -> str:
+        return passage_id(tenant, stored.id, stored.sha256, neighbour.start, neighbour.end)
+
     return Passage(
-        id=passage_id(tenant, stored.id, stored.sha256, chunk.start, chunk.end),
+        id=id_of(chunk),
         document_id=stored.id,
         document_sha256=stored.sha256,
         version=stored.version,
@@ -101,6 +123,8 @@ def cut(tenant: str, stored: StoredDocument, parsed: ParsedDocument, chunk: Chun
         start=chunk.start,
         end=chunk.end,
         regions=_regions(parsed, chunk),
+        previous_id=id_of(chunks[number - 1]) if number else "",
+        next_id=id_of(chunks[number + 1]) if number + 1 < len(chunks) else "",
     )
 
 

@@ -91,6 +91,8 @@ def from_passage(tenant: str, passage: Passage) -> dict[str, Any]:
             [region.start, region.end, region.page_number, *_from_box(region.box)]
             for region in passage.regions
         ],
+        "previous_id": passage.previous_id,
+        "next_id": passage.next_id,
     }
 
 
@@ -112,6 +114,9 @@ def to_passage(id_: str, payload: Payload) -> Passage:
             Region(int(start), int(end), int(page), _to_box(box))
             for start, end, page, *box in payload["regions"]
         ),
+        # Passages that were written before they were linked have no neighbours.
+        previous_id=payload.get("previous_id", ""),
+        next_id=payload.get("next_id", ""),
     )
 
 
@@ -125,6 +130,7 @@ def _from_metadata(metadata: Metadata) -> dict[str, Any]:
         "effective_to": metadata.effective_to,
         **days(metadata),
         "tags": list(metadata.tags),
+        "supersedes": list(metadata.supersedes),
     }
 
 
@@ -137,6 +143,7 @@ def _to_metadata(payload: Payload) -> Metadata:
         effective_from=payload["effective_from"],
         effective_to=payload["effective_to"],
         tags=tuple(payload["tags"]),
+        supersedes=tuple(payload.get("supersedes", ())),
     )
 
 

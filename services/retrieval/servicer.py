@@ -103,7 +103,12 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
         self, request: pb.GetPassageRequest, _context: Context
     ) -> pb.GetPassageResponse:
         passage = await self._catalog.passage(self._tenant, request.passage_id)
-        return pb.GetPassageResponse(passage=messages.from_passage(passage))
+        before, after = await self._catalog.neighbours(self._tenant, passage, request.neighbours)
+        return pb.GetPassageResponse(
+            passage=messages.from_passage(passage),
+            before=map(messages.from_passage, before),
+            after=map(messages.from_passage, after),
+        )
 
     async def RenderPage(
         self, request: pb.RenderPageRequest, _context: Context
