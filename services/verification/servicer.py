@@ -24,6 +24,8 @@ class VerificationServicer(verification_service_pb2_grpc.VerificationServiceServ
             [messages.to_statement(statement) for statement in request.statements],
             [messages.to_passage(passage) for passage in request.passages],
             request.as_of,
+            min_coverage=request.min_coverage,
+            without_judge=request.without_judge,
         )
         total = sum(len(statement.citations) for statement in request.statements)
         return messages.from_findings(findings, total, self._verifier.name)

@@ -131,6 +131,33 @@ async def test_statements_come_back_in_order_with_what_is_wrong(stub):
     assert (reply.citations_total, reply.citations_verified) == (2, 1)
 
 
+async def test_a_caller_may_ask_for_a_stricter_measure_and_never_for_a_laxer_one(stub):
+    reworded = drafted("An entity must furnish a notarized proof of funds.", ("p", RULE_READ))
+    strange = drafted("Shipping begins tomorrow at noon by truck.", ("p", RULE_READ))
+
+    async def verdicts(**measure):
+        request = pb.VerifyRequest(statements=[reworded, strange], passages=[passage()], **measure)
+        return [statement.verdict for statement in (await stub.Verify(request)).statements]
+
+    supported, unsupported = core.VERDICT_SUPPORTED, core.VERDICT_UNSUPPORTED
+    assert await verdicts() == [supported, unsupported]
+    assert await verdicts(min_coverage=1.0) == [unsupported, unsupported]
+    assert await verdicts(min_coverage=0.01) == [supported, unsupported]
+
+
+async def test_what_is_said_of_a_statement_does_not_depend_on_those_beside_it(stub):
+    statements = [
+        drafted(RULE_READ, ("p", RULE_READ)),
+        drafted("Owners above 30% equity must submit proof of funds.", ("p", RULE_READ)),
+        drafted("Nothing is cited here."),
+    ]
+    sources = [passage(), passage(RULE.replace("25%", "20%"), "q")]
+    together = await stub.Verify(pb.VerifyRequest(statements=statements, passages=sources))
+    for statement, found in zip(statements, together.statements, strict=True):
+        alone = await stub.Verify(pb.VerifyRequest(statements=[statement], passages=sources))
+        assert list(alone.statements) == [found]
+
+
 async def test_a_figure_that_follows_from_cited_ones_comes_back_with_its_formula(stub):
     text = "Sales were $40 million in Asia and\n$25 million in Europe."
     said = "Sales in Asia and Europe together were $65 million."

@@ -80,6 +80,16 @@ async def test_what_a_judge_finds_unlikely_falls_with_the_figure():
     assert found.citations
 
 
+async def test_without_the_judge_only_what_is_always_the_same_is_said():
+    judge = FakeJudge(0.0)
+    with ThreadPoolExecutor(1) as executor:
+        verifier = Verifier(executor, 0.6, Bench(judge, 1))
+        passages = [Passage("p", RULE)]
+        (found,) = await verifier.verify([drafted()], passages, without_judge=True)
+    assert found.verdict is Verdict.SUPPORTED
+    assert judge.asked == []
+
+
 async def test_a_verbatim_quote_needs_no_judge():
     judge = FakeJudge(0.0)
     (found,) = await findings(judge, drafted(RULE))
