@@ -30,8 +30,20 @@ $(STUBS): $(PROTOS) | $(VENV)/.installed
 .PHONY: setup
 setup: $(VENV)/.installed $(STUBS) ## Make .venv from the lock and generate the stubs
 
+web/node_modules/.installed: web/package-lock.json
+	node -e 'if (parseInt(process.versions.node) < 20) { console.error("The page needs Node 20 or newer"); process.exit(1) }'
+	cd web && npm ci --silent
+	touch $@
+
+web/dist/index.html: web/node_modules/.installed $(shell find web/src web/public -type f) web/index.html web/vite.config.ts
+	cd web && npm run --silent build
+	touch $@
+
+.PHONY: page
+page: web/dist/index.html ## Build the page that the gateway serves (needs Node 20)
+
 .PHONY: run
-run: setup ## Start the whole system, ingest the samples, ask, stay up (Ctrl-C drains)
+run: setup page ## Start the whole system, ingest the samples, ask, stay up (Ctrl-C drains)
 	$(BIN)/verity up --samples
 
 .PHONY: demo
@@ -39,11 +51,13 @@ demo: setup ## Start the whole system, ask the three sample questions, print ans
 	$(BIN)/verity up --samples --demo
 
 .PHONY: test
-test: setup ## Run every test: unit, contract, end to end
+test: setup page ## Run every test: unit, contract, end to end, in a browser
+	cd web && npm test --silent
 	$(BIN)/python -m pytest
 
 .PHONY: lint
-lint: setup ## Check style, types and protos
+lint: setup web/node_modules/.installed ## Check style, types and protos, and the page
+	cd web && npm run --silent lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -73,4 +87,4 @@ lock: ## Pin every dependency with its hashes
 
 .PHONY: clean
 clean: ## Remove what was made here, but not var/, which holds data
-	rm -rf $(VENV) gen build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) gen build dist web/dist web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
