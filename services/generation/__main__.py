@@ -18,6 +18,8 @@ from services.generation.extractive import ExtractiveDrafter, Extractor, Rules
 from services.generation.measured import Measured
 from services.generation.servicer import GenerationServicer
 
+METHODS = ("Generate", "GenerateStream", "ResolveQuestion")
+
 
 class Settings(settings.Settings):
     """The generation service's settings."""
@@ -83,7 +85,7 @@ async def main() -> None:
                     "verity.v1.GenerationService",
                     generation_service_pb2_grpc.add_GenerationServiceServicer_to_server,
                     GenerationServicer(Measured(drafter)),
-                    {"Generate": settings.model_total_seconds + 5},
+                    dict.fromkeys(METHODS, settings.model_total_seconds + 5),
                 ),
                 settings,
             )

@@ -1,6 +1,6 @@
 """What is drafted from, what a draft is, and what can draft."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -18,6 +18,7 @@ class Passage:
         heading_path: The headings above it, outermost first.
         document_id: Passages of one document are read in the order of `start`.
         start: Where it begins in its document.
+        score: Its relevance to the question, comparable within one task.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Passage:
     heading_path: tuple[str, ...] = ()
     document_id: str = ""
     start: int = 0
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +74,19 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be answered, from what, and what was wrong with the attempts before."""
+    """What is to be answered, from what, and what came of the attempts before.
+
+    Attributes:
+        kept: Statements that were verified and will be released: neither repeated nor contradicted.
+        mode: How a model is to be held to the form; empty, as it does best.
+    """
 
     question: str
     passages: Sequence[Passage]
     objections: Sequence[Objection] = ()
     history: Sequence[Turn] = ()
+    kept: Sequence[Statement] = ()
+    mode: str = ""
 
 
 class Compliance(Enum):
@@ -98,24 +107,57 @@ class Usage:
     estimated: bool = False
 
 
+class Failure(Enum):
+    """Why a model's reply is no draft."""
+
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    MALFORMED = "malformed"
+    NOT_JSON = "not_json"
+    WRONG_SHAPE = "wrong_shape"
+    EMPTY = "empty"
+    TOO_LARGE = "too_large"
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Statements in reading order; none of them means that the passages do not answer."""
+    """Statements in reading order; none of them means that the passages do not answer.
 
-    statements: tuple[Statement, ...]
+    Attributes:
+        failure: Why there is no draft at all; another attempt may give one.
+        suggested_query: Where nothing answers, another wording to search for.
+        dropped: Ids of passages that did not fit, the least relevant first.
+        mode: How the model was held to the form.
+    """
+
+    statements: tuple[Statement, ...] = ()
     compliance: Compliance = Compliance.NOT_ASKED
     usage: Usage = field(default_factory=Usage)
+    failure: Failure | None = None
+    suggested_query: str = ""
+    dropped: tuple[str, ...] = ()
+    mode: str = ""
 
     @property
     def insufficient(self) -> bool:
         """Whether the drafter found no answer."""
-        return not self.statements
+        return not self.statements and self.failure is None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A question that stands alone, and what made it so; nothing did where it already did."""
+
+    question: str
+    resolver: str = ""
+    usage: Usage = field(default_factory=Usage)
 
 
 class Drafter(Protocol):
     """Anything that can draft an answer.
 
-    Raises from `draft` only what `services.chassis.errors` knows: a failure is never a draft.
+    Its methods raise only what `services.chassis.errors` knows, and may be cancelled at any time:
+    then they stop what they started.
     """
 
     @property
@@ -123,4 +165,10 @@ class Drafter(Protocol):
         """Backend, model and prompt version, such as "extractive/1"."""
 
     async def draft(self, task: Task) -> Draft:
-        """One attempt. May be cancelled at any time, and then stops what it started."""
+        """One attempt."""
+
+    def stream(self, task: Task) -> AsyncGenerator[Statement | Draft]:
+        """One attempt: each statement as soon as it is drafted, the whole draft last."""
+
+    async def resolve(self, question: str, history: Sequence[Turn]) -> Resolution:
+        """The question, said so that it stands alone."""

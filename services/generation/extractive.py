@@ -5,7 +5,8 @@ most authority. Others follow while each covers a part of the question that thos
 When too little is covered, nothing answers: of a question that asks one thing, one sentence must
 cover enough; of a question that asks n things, one sentence an n-th of it, and all of them enough.
 A sentence that was objected to is not offered again, nor is one that states a fact of somebody else
-than the question names (`subjects.py`).
+than the question names (`subjects.py`). Statements that are kept from drafts before count as
+chosen: what they cover is covered, and only what adds to them follows.
 
 Whether something complies is not judged here: the compliance of such a question is UNKNOWN, beside
 the sentences that bear on it.
@@ -15,14 +16,24 @@ import asyncio
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from nupunkt import PunktSentenceTokenizer
 
 from services.chassis.errors import DeadlineExceeded
-from services.generation.drafter import Citation, Compliance, Draft, Passage, Statement, Task
+from services.generation import followup
+from services.generation.drafter import (
+    Citation,
+    Compliance,
+    Draft,
+    Passage,
+    Resolution,
+    Statement,
+    Task,
+    Turn,
+)
 from services.generation.relevance import Judgement, Question, is_rule
 from services.generation.sentences import reading, sentences
 from services.generation.subjects import Subjects, names
@@ -31,6 +42,7 @@ from services.generation.terms import Reader, Text
 # What one step of authority is worth: it decides only between sentences that are about equal.
 _AUTHORITY = 0.02
 _SAME = 0.8
+_NOTHING = Text({})
 _ASKS_COMPLIANCE = re.compile(
     r"\b(?:non-?)?compl(?:y|ies|ied|iant|iance)\b|\b(?:permitted|allowed|lawful|violat\w+|breach\w*)\b",
     re.IGNORECASE,
@@ -99,8 +111,8 @@ class Extractor:
             proceed: Called at each sentence; raises when nobody waits for the draft any more.
         """
         selection = self._select(task, proceed)
-        if selection.covered < self._rules.cut:
-            return Draft(())
+        if selection.covered < self._rules.cut or not selection.chosen:
+            return Draft()
         return Draft(
             tuple(one.statement for one in _in_reading_order(selection.chosen)),
             Compliance.UNKNOWN if _ASKS_COMPLIANCE.search(task.question) else Compliance.NOT_ASKED,
@@ -124,8 +136,9 @@ class Extractor:
                     candidates.append(candidate)
         if not candidates:
             return _Selection((), 0.0)
-        best = max(candidate.judgement.relevance for candidate in candidates)
-        chosen, together = self._choose(candidates, floor=best * self._rules.follow)
+        kept = [self._kept(question, statement) for statement in task.kept]
+        best = max(candidate.judgement.relevance for candidate in (*candidates, *kept))
+        chosen, together = self._choose(candidates, kept, floor=best * self._rules.follow)
         return _Selection(chosen, min(best * question.parts, together))
 
     def _strangers(self, task: Task, passages: Sequence[Text]) -> frozenset[str]:
@@ -155,12 +168,21 @@ class Extractor:
                 question.judge(text, sentence, read, above),
             )
 
+    def _kept(self, question: Question, statement: Statement) -> _Candidate:
+        """A statement of an earlier draft, as if it were chosen already."""
+        read = self._reader.read(statement.text)
+        judgement = question.judge(statement.text, read, _NOTHING, _NOTHING)
+        terms = frozenset(read.terms)
+        return _Candidate(Passage("", ""), 0, "", statement.text, terms, judgement)
+
     def _choose(
-        self, candidates: Sequence[_Candidate], floor: float
+        self, candidates: Sequence[_Candidate], kept: Sequence[_Candidate], floor: float
     ) -> tuple[Sequence[_Candidate], float]:
-        """Sentences in the order of what each adds, and the share that they cover together."""
-        chosen = [max(candidates, key=lambda one: one.rank)]
-        covered = dict(chosen[0].judgement.covered)
+        """Sentences in the order of what each adds, and the share that all cover together."""
+        chosen = list(kept) or [max(candidates, key=lambda one: one.rank)]
+        covered = dict[str, float]()
+        for one in chosen:
+            _cover(covered, one)
         left = [one for one in candidates if one.judgement.relevance >= floor]
         while len(chosen) < self._rules.limit:
             left = [
@@ -172,9 +194,8 @@ class Extractor:
             if not left:
                 break
             chosen.append(max(left, key=lambda one: one.rank + one.judgement.gain(covered)))
-            for term, part in chosen[-1].judgement.covered.items():
-                covered[term] = max(part, covered.get(term, 0.0))
-        return chosen, sum(covered.values())
+            _cover(covered, chosen[-1])
+        return chosen[len(kept) :], sum(covered.values())
 
 
 class ExtractiveDrafter:
@@ -190,6 +211,17 @@ class ExtractiveDrafter:
     def __init__(self, extractor: Extractor, executor: Executor) -> None:
         self._extractor = extractor
         self._executor = executor
+
+    async def stream(self, task: Task) -> AsyncGenerator[Statement | Draft]:
+        """All at once: no sentence is chosen before the last one was read."""
+        draft = await self.draft(task)
+        for statement in draft.statements:
+            yield statement
+        yield draft
+
+    async def resolve(self, question: str, history: Sequence[Turn]) -> Resolution:
+        """By rules of the words alone."""
+        return followup.resolve(question, history)
 
     async def draft(self, task: Task) -> Draft:
         """Sentences of the passages. A call that is cancelled while it waits is never run."""
@@ -207,6 +239,11 @@ class ExtractiveDrafter:
         except asyncio.CancelledError:
             abandoned.set()
             raise
+
+
+def _cover(covered: dict[str, float], one: _Candidate) -> None:
+    for term, part in one.judgement.covered.items():
+        covered[term] = max(part, covered.get(term, 0.0))
 
 
 def _in_reading_order(chosen: Sequence[_Candidate]) -> list[_Candidate]:

@@ -5,7 +5,7 @@ import json
 import logging
 import math
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,9 +23,18 @@ from pydantic import SecretStr
 
 from services.chassis import telemetry
 from services.chassis.errors import Overloaded, Unavailable
-from services.generation.drafter import Draft, Task, Usage
+from services.generation import followup
+from services.generation.drafter import (
+    Draft,
+    Failure,
+    Resolution,
+    Statement,
+    Task,
+    Turn,
+    Usage,
+)
 from services.generation.prompt import Prompt
-from services.generation.reply import Failure, UnusableDraft, read, schema
+from services.generation.reply import NoDraft, read, schema
 
 Mode = Literal["json_schema", "function_calling", "json_object"]
 
@@ -95,7 +104,22 @@ class OpenAIDrafter:
         )
 
     async def draft(self, task: Task) -> Draft:
-        """What the model answers, when that is a draft in every respect."""
+        """What the model answers, when that is a draft in every respect; else why it is none."""
+        try:
+            return await self._attempt(task)
+        except NoDraft as none:
+            return Draft(failure=none.failure, mode=self._endpoint.mode)
+
+    async def stream(self, task: Task) -> AsyncGenerator[Statement | Draft]:
+        draft = await self.draft(task)
+        for statement in draft.statements:
+            yield statement
+        yield draft
+
+    async def resolve(self, question: str, history: Sequence[Turn]) -> Resolution:
+        return followup.resolve(question, history)
+
+    async def _attempt(self, task: Task) -> Draft:
         request = self._prompt.request(task, boundary=secrets.token_hex(8))
         with telemetry.span(
             f"chat {self._endpoint.model}",
@@ -147,12 +171,12 @@ class OpenAIDrafter:
         except openai.LengthFinishReasonError as truncated:
             if used := truncated.completion.usage:
                 self._count(span, Usage(used.prompt_tokens, used.completion_tokens))
-            raise UnusableDraft(Failure.TRUNCATED) from None
+            raise NoDraft(Failure.TRUNCATED) from None
         except openai.ContentFilterFinishReasonError:
-            raise UnusableDraft(Failure.REFUSED) from None
+            raise NoDraft(Failure.REFUSED) from None
         except Exception as error:  # noqa: BLE001 - see above
             self._log.warning("model_reply_malformed", error=type(error).__name__)
-            raise UnusableDraft(Failure.MALFORMED) from None
+            raise NoDraft(Failure.MALFORMED) from None
 
     def _count(self, span: Span, usage: Usage) -> None:
         spent = {_INPUT_TOKENS: usage.input_tokens, _OUTPUT_TOKENS: usage.output_tokens}
@@ -205,20 +229,20 @@ def _json_of(answered: AIMessage, mode: Mode) -> str:
     """The text that should be JSON, from where the mode puts it."""
     finish = _finish(answered)
     if finish == "length":
-        raise UnusableDraft(Failure.TRUNCATED)
+        raise NoDraft(Failure.TRUNCATED)
     if finish == "content_filter" or answered.additional_kwargs.get("refusal"):
-        raise UnusableDraft(Failure.REFUSED)
+        raise NoDraft(Failure.REFUSED)
     if mode != "function_calling":
         return answered.text
     match answered.tool_calls, answered.invalid_tool_calls:
         case [call], []:
             return json.dumps(call["args"])
         case [], [] if not answered.text.strip():
-            raise UnusableDraft(Failure.EMPTY)
+            raise NoDraft(Failure.EMPTY)
         case [], _:  # Prose, or arguments that are no JSON.
-            raise UnusableDraft(Failure.NOT_JSON)
+            raise NoDraft(Failure.NOT_JSON)
         case _:
-            raise UnusableDraft(Failure.WRONG_SHAPE)
+            raise NoDraft(Failure.WRONG_SHAPE)
 
 
 def _finish(answered: AIMessage) -> str:

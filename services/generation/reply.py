@@ -1,13 +1,11 @@
 """The form in which a model must answer, and the strict reading of what it sent."""
 
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from services.chassis.errors import Unavailable
-from services.generation.drafter import Citation, Compliance, Draft, Statement, Usage
+from services.generation.drafter import Citation, Compliance, Draft, Failure, Statement, Usage
 
 # Bounds of core.proto and generation_service.proto: past them the draft could not be verified.
 MAX_STATEMENTS = 200
@@ -18,34 +16,11 @@ MAX_ID_CHARS = 100
 MAX_REPLY_CHARS = 1_000_000
 
 
-class Failure(Enum):
-    """Why a reply is no draft."""
-
-    REFUSED = "refused"
-    TRUNCATED = "truncated"
-    MALFORMED = "malformed"
-    NOT_JSON = "not_json"
-    WRONG_SHAPE = "wrong_shape"
-    EMPTY = "empty"
-    TOO_LARGE = "too_large"
-
-
-_SAID = {
-    Failure.REFUSED: "The model refused to answer.",
-    Failure.TRUNCATED: "The model's reply was cut off; allow it more output tokens.",
-    Failure.MALFORMED: "The model's endpoint sent something other than a chat completion.",
-    Failure.NOT_JSON: "The model's reply is not the JSON it was asked for.",
-    Failure.WRONG_SHAPE: "The model's JSON is not of the form it was asked for.",
-    Failure.EMPTY: "The model neither answered nor said that the sources do not.",
-    Failure.TOO_LARGE: "The model's reply is over the size limits.",
-}
-
-
-class UnusableDraft(Unavailable):
-    """The model answered, and what it sent is no draft; another attempt may give one."""
+class NoDraft(Exception):
+    """The model answered, and what it sent is no draft. Never leaves the adapter."""
 
     def __init__(self, failure: Failure) -> None:
-        super().__init__(_SAID[failure])
+        super().__init__(failure.value)
         self.failure = failure
 
 
@@ -86,26 +61,26 @@ def read(text: str, passage_ids: Mapping[str, str], usage: Usage) -> Draft:
         usage: What it cost.
 
     Raises:
-        UnusableDraft: It is no draft. Nothing in it is repaired.
+        NoDraft: It is no draft. Nothing in it is repaired.
     """
     if len(text) > MAX_REPLY_CHARS:
-        raise UnusableDraft(Failure.TOO_LARGE)
+        raise NoDraft(Failure.TOO_LARGE)
     if not text.strip():
-        raise UnusableDraft(Failure.EMPTY)
+        raise NoDraft(Failure.EMPTY)
     try:
         reply = _Reply.model_validate_json(text)
     except ValidationError as error:
         not_json = any(fault["type"] == "json_invalid" for fault in error.errors())
         failure = Failure.NOT_JSON if not_json else Failure.WRONG_SHAPE
-        raise UnusableDraft(failure) from None  # Its text quotes the reply.
+        raise NoDraft(failure) from None  # Its text quotes the reply.
     if reply.insufficient and reply.statements:
-        raise UnusableDraft(Failure.WRONG_SHAPE)
+        raise NoDraft(Failure.WRONG_SHAPE)
     if not reply.insufficient and not reply.statements:
-        raise UnusableDraft(Failure.EMPTY)
+        raise NoDraft(Failure.EMPTY)
     if not all(statement.text.strip() for statement in reply.statements):
-        raise UnusableDraft(Failure.EMPTY)
+        raise NoDraft(Failure.EMPTY)
     if not _fits(reply):
-        raise UnusableDraft(Failure.TOO_LARGE)
+        raise NoDraft(Failure.TOO_LARGE)
     return Draft(
         tuple(
             Statement(

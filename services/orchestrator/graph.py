@@ -124,7 +124,7 @@ async def generate(state: State, runtime: Runtime[Agents]) -> State:
         ),
         timeout=runtime.context.budgets.generate,
     )
-    if len(draft.statements) > _MOST_STATEMENTS or validation.violations(draft):
+    if draft.failure or len(draft.statements) > _MOST_STATEMENTS or validation.violations(draft):
         raise Unavailable("The drafter answered with nothing usable; try again.")
     return {"attempts": attempt, "draft": draft}
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from services.generation.drafter import Usage
-from services.generation.reply import Failure, UnusableDraft, read
+from services.generation.reply import Failure, NoDraft, read
 
 GOOD = {
     "statements": [
@@ -59,7 +59,7 @@ BAD_JSON = {
 
 @pytest.mark.parametrize(("text", "failure"), BAD_JSON.values(), ids=BAD_JSON)
 def test_what_is_not_exactly_the_form_is_no_draft(text, failure):
-    with pytest.raises(UnusableDraft) as raised:
+    with pytest.raises(NoDraft) as raised:
         read(text, {"src_0": "p"}, Usage())
     assert raised.value.failure is failure
     assert raised.value.__cause__ is None  # Causes quote the reply.
