@@ -7,8 +7,8 @@ visible: its passages are written before, and count for nothing until the record
 import base64
 import binascii
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from services.chassis.errors import InvalidInput, NotFound, Unavailable, Violation
 from services.retrieval import payload
@@ -80,11 +80,8 @@ class Catalog:
 
     async def passage(self, tenant: str, passage_id: str) -> Passage:
         """One passage of a current version. Raises NotFound."""
-        found = (await self.read(tenant, [passage_id])).get(passage_id)
-        if found:
-            document = await self.find(tenant, found.document_id)
-            if document and document.sha256 == found.document_sha256:
-                return found
+        if found := (await self.read(tenant, [passage_id])).get(passage_id):
+            return found
         raise _no_passage()
 
     async def neighbours(
@@ -130,22 +127,34 @@ class Catalog:
         Raises Unavailable when versions change faster than that.
         """
         hidden: set[_Version] = set()
+        admitted = _to_where(tenant, Kind.DOCUMENT, narrow)
         for _ in range(_ROUNDS):
-            where = _to_where(tenant, Kind.PASSAGE, narrow, {sha256 for _, sha256 in hidden})
+            where = _to_where(tenant, Kind.PASSAGE, narrow, hidden)
             by_dense, by_sparse = await self._index.nearest(where, dense, sparse, limit=depth)
             seen = hidden | {_version(hit.payload) for hit in (*by_dense, *by_sparse)}
             current = await self._documents(tenant, {document_id for document_id, _ in seen})
-            stale = {version for version in seen if not _is_current(current, version)}
+            stale = {v for v in seen if not _is_found(current.get(v[0]), v, admitted)}
             if stale == hidden:
                 return by_dense, by_sparse
-            # Of a version being written or removed: search again as if it were not there.
+            # Of a version that is being written or removed, or of a document whose metadata are
+            # being changed and do not pass: search again as if it were not there.
             hidden = stale
         raise in_motion()
 
     async def read(self, tenant: str, ids: Sequence[str]) -> dict[str, Passage]:
-        """Passages that were found a moment ago; one that is missing was removed since."""
+        """Passages of current versions; one that is missing was replaced or removed, or never was.
+
+        What is said of their document is what its record says; their own copy is for filters.
+        """
         records = await self._index.get(tenant, Kind.PASSAGE, ids)
-        return {id_: payload.to_passage(id_, record.payload) for id_, record in records.items()}
+        found = {id_: payload.to_passage(id_, record.payload) for id_, record in records.items()}
+        current = await self._documents(tenant, {p.document_id for p in found.values()})
+        return {
+            id_: replace(passage, metadata=document.metadata, version=document.version)
+            for id_, passage in found.items()
+            if (document := current.get(passage.document_id))
+            and document.sha256 == passage.document_sha256
+        }
 
     async def publish(self, tenant: str, document: StoredDocument) -> None:
         """Makes a version whose passages are written the one that readers see."""
@@ -176,12 +185,15 @@ def _version(fields: payload.Payload) -> _Version:
     return fields["document_id"], fields["sha256"]
 
 
-def _is_current(current: Mapping[str, StoredDocument], version: _Version) -> bool:
-    document_id, sha256 = version
-    return document_id in current and current[document_id].sha256 == sha256
+def _is_found(current: StoredDocument | None, version: _Version, admitted: Where) -> bool:
+    return (
+        current is not None
+        and current.sha256 == version[1]
+        and admitted.admits(payload.from_document(admitted.tenant, current))
+    )
 
 
-def _to_where(tenant: str, kind: Kind, narrow: Filter, hidden: Collection[str] = ()) -> Where:
+def _to_where(tenant: str, kind: Kind, narrow: Filter, hidden: Collection[_Version] = ()) -> Where:
     any_of = {
         "document_id": narrow.document_ids,
         "document_type": narrow.document_types,
@@ -191,7 +203,7 @@ def _to_where(tenant: str, kind: Kind, narrow: Filter, hidden: Collection[str] =
         tenant,
         kind,
         any_of={name: values for name, values in any_of.items() if values},
-        none_of={"sha256": sorted(hidden)} if hidden else {},
+        none_of={"edition": [payload.edition(*v) for v in sorted(hidden)]} if hidden else {},
         at_least={"authority": narrow.min_authority} if narrow.min_authority else {},
     )
 

@@ -33,6 +33,7 @@ FIELDS: Mapping[str, FieldType] = {
     "document_id": FieldType.KEYWORD,
     "document_type": FieldType.KEYWORD,
     "sha256": FieldType.KEYWORD,
+    "edition": FieldType.KEYWORD,
     "tags": FieldType.KEYWORD,
     "supersedes": FieldType.KEYWORD,
     "authority": FieldType.INTEGER,
@@ -112,6 +113,22 @@ class Where:
             if FIELDS.get(name) is not FieldType.INTEGER:
                 raise ValueError(f"{name} is no declared integer field")
 
+    def admits(self, payload: Mapping[str, Any]) -> bool:
+        """Whether a point of this payload would match, tenant and kind aside."""
+        return (
+            all(set(values) & _values(payload, name) for name, values in self.any_of.items())
+            and not any(
+                set(values) & _values(payload, name) for name, values in self.none_of.items()
+            )
+            and all(max(_values(payload, name)) >= n for name, n in self.at_least.items())
+            and all(min(_values(payload, name)) <= n for name, n in self.at_most.items())
+        )
+
+
+def _values(payload: Mapping[str, Any], name: str) -> set[Any]:
+    value = payload[name]
+    return set(value) if isinstance(value, list) else {value}
+
 
 class Index(Protocol):
     """A store of points. Writes are visible to every read that starts after they returned.
@@ -131,6 +148,10 @@ class Index(Protocol):
 
     async def upsert(self, points: Sequence[Point], *, only_new: bool = False) -> None:
         """Writes points whole, each at once; with `only_new`, known ids keep what they hold."""
+        ...
+
+    async def amend(self, where: Where, fields: Mapping[str, Any]) -> None:
+        """Sets these fields in the payload of every point that matches; the others stay."""
         ...
 
     async def delete(self, where: Where) -> None:

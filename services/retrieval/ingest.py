@@ -9,12 +9,12 @@ from enum import Enum, auto
 from typing import Protocol
 
 from services.chassis import telemetry
-from services.chassis.errors import InvalidInput, Overloaded, Violation
+from services.chassis.errors import Aborted, InvalidInput, Overloaded, Violation
 from services.retrieval import payload, supersession
 from services.retrieval.batching import Batcher, Lane
 from services.retrieval.catalog import Catalog
 from services.retrieval.embedding import Vector
-from services.retrieval.index import Index, Point
+from services.retrieval.index import Index, Kind, Point, Where
 from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, WorkerTimeout
 from services.retrieval.leases import Leases
 from services.retrieval.originals import Originals
@@ -40,6 +40,7 @@ class Outcome(Enum):
     CREATED = auto()
     REPLACED = auto()
     UNCHANGED = auto()
+    METADATA_UPDATED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +137,8 @@ class Ingestor:
                 yield Progress(Stage.RECEIVING, len(data))
             _check_received(upload, len(data))
             sha256 = digest.hexdigest()
-            if known := await self._catalog.with_bytes(tenant, sha256):
-                yield Result(Outcome.UNCHANGED, known)
+            if known := await self._known(tenant, upload.metadata, sha256):
+                yield await self._amend(tenant, known, upload.metadata)
                 return
             async with aclosing(self._write(tenant, upload, bytes(data), sha256)) as events:
                 async for event in events:
@@ -150,6 +151,34 @@ class Ingestor:
             document = await self._catalog.document(tenant, document_id)
             await self._catalog.withdraw(tenant, document_id)
         return document.passage_count
+
+    async def _known(self, tenant: str, metadata: Metadata, sha256: str) -> StoredDocument | None:
+        """The document that these bytes are already: that of this name, or one of another."""
+        own = await self._catalog.find(tenant, document_id(tenant, metadata.source_name))
+        if own:
+            # Of other bytes: it gets a new version, even if another document has the same.
+            return own if own.sha256 == sha256 else None
+        return await self._catalog.with_bytes(tenant, sha256)
+
+    async def _amend(self, tenant: str, known: StoredDocument, metadata: Metadata) -> Result:
+        """Has the metadata of a document changed, of which the bytes are not."""
+        if metadata.source_name != known.metadata.source_name or metadata == known.metadata:
+            return Result(Outcome.UNCHANGED, known)
+        async with self._leases.writing(tenant, known.id, amends=True) as check:
+            await supersession.check(self._catalog, tenant, metadata)
+            before = await self._catalog.document(tenant, known.id)
+            if before.sha256 != known.sha256:
+                raise Aborted("Another call has just written this document; try again.")
+            document = replace(before, metadata=metadata)
+            # Found by what is said now and by what will be said: which of them holds, the record
+            # decides, for all passages at once.
+            await self._index.amend(
+                Where(tenant, Kind.PASSAGE, any_of={"document_id": [known.id]}),
+                payload.matching_both(before.metadata, metadata),
+            )
+            check()
+            await self._catalog.publish(tenant, document)
+        return Result(Outcome.METADATA_UPDATED, document)
 
     async def _write(
         self, tenant: str, upload: Upload, data: bytes, sha256: str
@@ -171,6 +200,8 @@ class Ingestor:
             await supersession.check(self._catalog, tenant, upload.metadata)
             before = await self._catalog.find(tenant, id_)
             if before and before.sha256 == sha256:  # Another call was faster.
+                if before.metadata != upload.metadata:
+                    raise Aborted("Another call has just written this document; try again.")
                 yield Result(Outcome.UNCHANGED, before)
                 return
             document = StoredDocument(

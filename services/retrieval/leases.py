@@ -18,6 +18,7 @@ from typing import Any
 import structlog
 
 from services.chassis.errors import Aborted, DeadlineExceeded
+from services.retrieval import payload
 from services.retrieval.catalog import Catalog
 from services.retrieval.index import Index, Kind, Point, Where
 from services.retrieval.originals import Originals
@@ -28,13 +29,18 @@ _SYSTEM = ""
 
 @dataclass(frozen=True, slots=True)
 class _Lease:
-    """One writer's hold on one document of one tenant, the owner."""
+    """One writer's hold on one document of one tenant, the owner.
+
+    Attributes:
+        amends: It changes what passages say of their document.
+    """
 
     id: str
     token: str
     owner: str
     document_id: str
     since: float
+    amends: bool = False
 
 
 class Leases:
@@ -69,13 +75,17 @@ class Leases:
         self._settling: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def writing(self, tenant: str, document_id: str) -> AsyncIterator[Callable[[], None]]:
+    async def writing(
+        self, tenant: str, document_id: str, *, amends: bool = False
+    ) -> AsyncIterator[Callable[[], None]]:
         """Holds the document, and afterwards removes what its record does not name.
+
+        With `amends`, passages afterwards say of their document what its record says.
 
         Yields a check to be called before every write: it raises when the time is used up, since
         another writer may hold the document soon. Raises Aborted when one does so now.
         """
-        lease = await self._acquire(tenant, document_id)
+        lease = await self._acquire(tenant, document_id, amends=amends)
         try:
             yield partial(self._check, lease)
         finally:
@@ -106,10 +116,10 @@ class Leases:
         if self._age(lease) >= self._seconds:
             raise DeadlineExceeded(f"The write took longer than {self._seconds:g} s.")
 
-    async def _acquire(self, tenant: str, document_id: str) -> _Lease:
+    async def _acquire(self, tenant: str, document_id: str, *, amends: bool) -> _Lease:
         id_ = str(uuid.uuid5(uuid.UUID(document_id), f"lease of {tenant}"))
         for _ in range(2):
-            mine = _Lease(id_, uuid.uuid4().hex, tenant, document_id, self._clock())
+            mine = _Lease(id_, uuid.uuid4().hex, tenant, document_id, self._clock(), amends)
             held = await self._insert(mine)
             if held.token == mine.token:
                 return mine
@@ -153,6 +163,11 @@ class Leases:
                 none_of={"sha256": [current.sha256]} if current else {},
             )
         )
+        if current and lease.amends:
+            await self._index.amend(
+                Where(lease.owner, Kind.PASSAGE, any_of={"document_id": [lease.document_id]}),
+                payload.from_metadata(current.metadata),
+            )
         await self._originals.keep_only(
             lease.owner, lease.document_id, current.sha256 if current else None
         )

@@ -168,4 +168,5 @@ _OUTCOMES = {
     Outcome.CREATED: _Response.Result.OUTCOME_CREATED,
     Outcome.REPLACED: _Response.Result.OUTCOME_REPLACED,
     Outcome.UNCHANGED: _Response.Result.OUTCOME_UNCHANGED,
+    Outcome.METADATA_UPDATED: _Response.Result.OUTCOME_METADATA_UPDATED,
 }

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from services.retrieval.document import Box, OcrPage
-from services.retrieval.index import Kind
+from services.retrieval.index import FIELDS, Kind
 from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
 
 Payload = Mapping[str, Any]
@@ -38,7 +38,7 @@ def from_document(tenant: str, document: StoredDocument) -> dict[str, Any]:
         "tenant": tenant,
         "kind": Kind.DOCUMENT.value,
         "document_id": document.id,
-        **_from_metadata(document.metadata),
+        **from_metadata(document.metadata),
         "version": document.version,
         "sha256": document.sha256,
         "content_type": document.content_type,
@@ -77,9 +77,10 @@ def from_passage(tenant: str, passage: Passage) -> dict[str, Any]:
         "tenant": tenant,
         "kind": Kind.PASSAGE.value,
         "document_id": passage.document_id,
-        **_from_metadata(passage.metadata),
+        **from_metadata(passage.metadata),
         "version": passage.version,
         "sha256": passage.document_sha256,
+        "edition": edition(passage.document_id, passage.document_sha256),
         "text": passage.text,
         "page_number": passage.page_number,
         "section_id": passage.section_id,
@@ -120,7 +121,13 @@ def to_passage(id_: str, payload: Payload) -> Passage:
     )
 
 
-def _from_metadata(metadata: Metadata) -> dict[str, Any]:
+def edition(document_id: str, sha256: str) -> str:
+    """One value for each version of each document; two documents may have the same bytes."""
+    return f"{document_id} {sha256}"
+
+
+def from_metadata(metadata: Metadata) -> dict[str, Any]:
+    """The fields that hold a document's metadata, in its record and, to filter on, its passages."""
     return {
         "source_name": metadata.source_name,
         "document_type": metadata.document_type,
@@ -132,6 +139,20 @@ def _from_metadata(metadata: Metadata) -> dict[str, Any]:
         "tags": list(metadata.tags),
         "supersedes": list(metadata.supersedes),
     }
+
+
+def matching_both(one: Metadata, other: Metadata) -> dict[str, Any]:
+    """Fields for passages that every filter finds which would find them with either metadata."""
+    first, second = from_metadata(one), from_metadata(other)
+    return {
+        name: list(dict.fromkeys([*_listed(first[name]), *_listed(second[name])]))
+        for name in first
+        if name in FIELDS
+    }
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _to_metadata(payload: Payload) -> Metadata:

@@ -2,12 +2,12 @@
 
 import asyncio
 import contextvars
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 import qdrant_edge as qdrant
@@ -70,6 +70,10 @@ class EdgeIndex:
         operation = qdrant.UpdateOperation.upsert_points(
             [_to_point(point) for point in unique], update_mode=mode
         )
+        await self._run(lambda: self._open().update(operation))
+
+    async def amend(self, where: Where, fields: Mapping[str, Any]) -> None:
+        operation = qdrant.UpdateOperation.set_payload_by_filter(_to_filter(where), dict(fields))
         await self._run(lambda: self._open().update(operation))
 
     async def delete(self, where: Where) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -95,6 +95,16 @@ class ServerIndex:
                     update_mode=mode,
                     timeout=timeout,
                 )
+
+    async def amend(self, where: Where, fields: Mapping[str, Any]) -> None:
+        async with _call() as timeout:
+            await self._client.set_payload(
+                self._collection,
+                dict(fields),
+                models.FilterSelector(filter=_to_filter(where)),
+                wait=True,
+                timeout=timeout,
+            )
 
     async def delete(self, where: Where) -> None:
         async with _call() as timeout:

@@ -103,8 +103,8 @@ async def test_progress_comes_in_order_of_stage_and_counts_never_go_down(parts):
 async def test_the_same_bytes_twice_are_one_document_and_nothing_is_written(parts):
     await ingest(parts, OLD)
     before = await everything(parts)
-    again = await ingest(parts, OLD, authority=3)
-    other_name = await ingest(parts, OLD, "copy.txt")
+    again = await ingest(parts, OLD)
+    other_name = await ingest(parts, OLD, "copy.txt", authority=3)
     assert outcome(again) is outcome(other_name) is Outcome.UNCHANGED
     assert other_name[-1].document.metadata.source_name == "policy.txt"
     assert await everything(parts) == before
