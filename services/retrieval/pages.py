@@ -49,12 +49,11 @@ def render(
         dpi: Pixels per inch; fewer on a page so large that the image would not fit in memory.
     """
     page = _page(document, page_number)
-    with pdf.opened(data) as opened:
-        printed = pdf.page_of(opened, page_number)
+    with pdf.opened(data) as opened, pdf.page_of(opened, page_number) as (drawn, printed):
         width, height = printed.frame.size
         scale = min(dpi / _POINTS_PER_INCH, math.sqrt(_MAX_PIXELS / (width * height)))
-        image = opened[page_number - 1].render(scale=scale).to_pil().convert("RGBA")
-    boxes = tuple(_boxes(printed, document, page, spans))
+        image = drawn.render(scale=scale).to_pil().convert("RGBA")
+        boxes = tuple(_boxes(printed, document, page, spans))
     marks = PIL.Image.new("RGBA", image.size)
     pen = PIL.ImageDraw.Draw(marks)
     for box in boxes:
@@ -83,8 +82,8 @@ def boxes_for(
         FailedPrecondition: Its pages cannot be drawn: it is not a PDF.
     """
     page = _page(document, page_number)
-    with pdf.opened(data) as opened:
-        return tuple(_boxes(pdf.page_of(opened, page_number), document, page, spans))
+    with pdf.opened(data) as opened, pdf.page_of(opened, page_number) as (_, printed):
+        return tuple(_boxes(printed, document, page, spans))
 
 
 def _page(document: ParsedDocument, number: int) -> Page:

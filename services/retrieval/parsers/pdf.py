@@ -92,10 +92,13 @@ def parse(data: bytes, max_pages: int, recognizer: Recognizer) -> ParsedDocument
     )
 
 
-def page_of(pdf: pypdfium2.PdfDocument, number: int) -> pdf_page.PrintedPage:
+@contextmanager
+def page_of(
+    pdf: pypdfium2.PdfDocument, number: int
+) -> Iterator[tuple[pypdfium2.PdfPage, pdf_page.PrintedPage]]:
     """Page `number`, counted from 1, as it was read into the document's text but for pictures."""
     with _page(pdf, number) as page:
-        return pdf_forms.filled(page, pdf_page.read(page))
+        yield page, pdf_forms.filled(page, pdf_page.read(page))
 
 
 @contextmanager

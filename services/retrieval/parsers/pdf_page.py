@@ -21,7 +21,12 @@ _CHARACTERS = {**MADE_READABLE, ord("\f"): UNREADABLE, 0x02: "-"}
 _LINE = re.compile("[^\r\n\x02]*\x02|[^\r\n\x02]+")
 
 _WORD = re.compile(r"\S+")
+# Scripts in which a word's outermost characters are not its first and last, or not of its height.
+_LEAPING = re.compile("[\u0590-\u1cff\u2e80-\uffff]")
 _BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+# Of the text that comes in one piece: hyphens at a line's end are U+FFFE, and a code that is too
+# large has lost its upper half, which leaves one for private use more often than not.
+_DOUBTFUL = re.compile("[\ue000-\uf8ff\ufff0-\uffff]")
 # Two words further apart than this many times the type size stand in different columns.
 COLUMN_GAP = 1.5
 
@@ -77,30 +82,38 @@ class Frame:
 
 
 class Places:
-    """Where each character of a page stands, in the page's own space."""
+    """Where each character of a page stands, in the page's own space; asked of PDFium when needed.
 
-    def __init__(self, raw_textpage: object, count: int) -> None:
-        rectangles = (pdfium.FS_RECTF * count)()
-        # The loose box is as high as the font, so that the boxes of one line have one height.
-        loose_box = pdfium.FPDFText_GetLooseCharBox
-        for index, rectangle in enumerate(rectangles):
-            loose_box(raw_textpage, index, rectangle)
-        edges = memoryview(rectangles).cast("B").cast("f")
-        self._lefts, self._tops, self._rights, self._bottoms = (edges[n::4] for n in range(4))
+    One foreign call per character would be most of what reading a page costs.
+    """
+
+    def __init__(self, textpage: pypdfium2.PdfTextPage) -> None:
+        self._textpage = textpage
 
     def of_words(self, text: str, first: int) -> list[Rectangle]:
         """Around each word of a text whose characters are those from `first` on."""
+        raw = self._textpage.raw
         return [
-            self._around(first + word.start(), first + word.end()) for word in _WORD.finditer(text)
+            _around(raw, _seen(word.group(), first + word.start()))
+            for word in _WORD.finditer(text)
         ]
 
-    def _around(self, start: int, end: int) -> Rectangle:
-        return (
-            min(self._lefts[start:end]),
-            min(self._bottoms[start:end]),
-            max(self._rights[start:end]),
-            max(self._tops[start:end]),
-        )
+
+def _seen(word: str, first: int) -> Sequence[int]:
+    """The characters that say where a word stands: the outermost, where writing runs straight."""
+    indices = range(first, first + len(word))
+    return indices if _LEAPING.search(word) else (indices[0], indices[-1])[: len(word)]
+
+
+def _around(raw: object, indices: Sequence[int]) -> Rectangle:
+    left, bottom, right, top = math.inf, math.inf, -math.inf, -math.inf
+    box = pdfium.FS_RECTF()
+    # The loose box is as high as the font, so that the boxes of one line have one height.
+    for index in indices:
+        pdfium.FPDFText_GetLooseCharBox(raw, index, box)
+        left, bottom = min(left, box.left), min(bottom, box.bottom)
+        right, top = max(right, box.right), max(top, box.top)
+    return left, bottom, right, top
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +140,7 @@ class PrintedLine:
 
 @dataclass(frozen=True, slots=True)
 class PrintedPage:
-    """A page's lines in the order in which they are printed, and each character's place."""
+    """A page's lines in the order in which they are printed; places while the page is open."""
 
     frame: Frame
     lines: tuple[PrintedLine, ...]
@@ -159,19 +172,29 @@ def read(page: pypdfium2.PdfPage) -> PrintedPage:
     left, bottom, right, top = page.get_bbox()
     frame = Frame(left, bottom, right, top, page.get_rotation())
     textpage = page.get_textpage()
-    try:
-        raw = textpage.raw
-        # One foreign call per character and property: everything else is done on whole lines.
-        unicode = pdfium.FPDFText_GetUnicode
-        count = textpage.count_chars()
-        codes = [unicode(raw, index) for index in range(count)]
-        # Broken fonts give codes beyond the last character.
-        characters = "".join([chr(code) if code <= sys.maxunicode else "\0" for code in codes])
-        places = Places(raw, count)
-        lines = tuple(_lines(raw, characters, places, frame))
-    finally:
-        textpage.close()
+    places = Places(textpage)
+    lines = tuple(_lines(textpage.raw, _characters(textpage), places, frame))
     return PrintedPage(frame, lines, places)
+
+
+def _characters(textpage: pypdfium2.PdfTextPage) -> str:
+    """The page's characters, each at its index."""
+    raw, count = textpage.raw, textpage.count_chars()
+    units = (ctypes.c_ushort * (count + 1))()
+    written = pdfium.FPDFText_GetText(raw, 0, count, units) - 1
+    # What comes in one piece lacks characters without a meaning, and parts those beyond U+FFFF: on
+    # such a page each must be asked for by its index.
+    if written == count:
+        characters = bytes(units)[: 2 * count].decode("utf-16-le", errors="replace")
+        if len(characters) == count:
+            return _DOUBTFUL.sub(lambda match: _character(raw, match.start()), characters)
+    return "".join([_character(raw, index) for index in range(count)])
+
+
+def _character(raw: object, index: int) -> str:
+    code = pdfium.FPDFText_GetUnicode(raw, index)
+    # Broken fonts give codes beyond the last character.
+    return chr(code) if code <= sys.maxunicode else "\0"
 
 
 def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterator[PrintedLine]:
