@@ -8,7 +8,10 @@ import sys
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    names = ["claims", "locate", "mutations", "parsers", "quotes", "retrieval", "serve", "verify"]
+    names = [
+        *("claims", "locate", "mutations", "pages", "parsers", "quotes", "retrieval", "serve"),
+        "verify",
+    ]
     parser.add_argument("name", choices=names)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options, rest = parser.parse_known_args(arguments)

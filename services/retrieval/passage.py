@@ -122,13 +122,14 @@ def cut(
         heading_path=chunk.heading_path,
         start=chunk.start,
         end=chunk.end,
-        regions=_regions(parsed, chunk),
+        regions=regions(parsed, chunk),
         previous_id=id_of(chunks[number - 1]) if number else "",
         next_id=id_of(chunks[number + 1]) if number + 1 < len(chunks) else "",
     )
 
 
-def _regions(parsed: ParsedDocument, chunk: Chunk) -> tuple[Region, ...]:
+def regions(parsed: ParsedDocument, chunk: Chunk) -> tuple[Region, ...]:
+    """The lines of a chunk."""
     # Lines ascend: those of the chunk are one run.
     first = bisect_right(parsed.lines, chunk.start, key=lambda line: line.end)
     last = bisect_left(parsed.lines, chunk.end, key=lambda line: line.start)

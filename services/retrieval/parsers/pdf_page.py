@@ -94,8 +94,7 @@ class Places:
         """Around each word of a text whose characters are those from `first` on."""
         raw = self._textpage.raw
         return [
-            _around(raw, _seen(word.group(), first + word.start()))
-            for word in _WORD.finditer(text)
+            _around(raw, _seen(word.group(), first + word.start())) for word in _WORD.finditer(text)
         ]
 
 
