@@ -26,7 +26,11 @@ SERVICES = {
     "generation": "verity.v1.GenerationService",
     "verification": "verity.v1.VerificationService",
 }
+GATEWAY = "gateway"
 REDIS = "redis"
+# Where the page is built.
+PAGE = Path(__file__).parents[1] / "web" / "dist"
+_LOOPBACK_HOSTS = {"127.0.0.1", "localhost", "[::1]"}
 # A refused connection is tried again at once, not after gRPC's second, and never by way of a proxy.
 _LOOPBACK = [
     ("grpc.initial_reconnect_backoff_ms", 50),
@@ -41,13 +45,15 @@ class Ports:
 
     Attributes:
         grpc: Port of each service, by its name.
-        metrics: Port on which each service can be scraped, by its name.
+        metrics: Port on which each of them, and the gateway, can be scraped, by its name.
         redis: Port of Redis.
+        gateway: Where the gateway answers HTTP, as HOST:PORT.
     """
 
     grpc: dict[str, int]
     metrics: dict[str, int]
     redis: int
+    gateway: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +65,20 @@ class Part:
     metrics: str = ""
 
 
-def ports(first: int, redis: int, metrics: int) -> Ports:
-    """The services on `first` and the ports after it, likewise the metrics; 0: any free ones."""
-    names, count = list(SERVICES), len(SERVICES)
+def ports(first: int, redis: int, metrics: int, gateway: str = f"{HOST}:0") -> Ports:
+    """The services on `first` and the ports after it, likewise the metrics; 0: any free ones.
+
+    The gateway moves to a free port when its own is taken: people find it by what is printed, not
+    by a number that others rely on.
+    """
+    names, scraped = list(SERVICES), [*SERVICES, GATEWAY]
+    rpc, scrape = _row(first, len(names)), _row(metrics, len(scraped))
+    memory = _row(redis, 1)[0]
     chosen = Ports(
-        grpc=dict(zip(names, _row(first, count), strict=True)),
-        metrics=dict(zip(names, _row(metrics, count), strict=True)),
-        redis=_row(redis, 1)[0],
+        grpc=dict(zip(names, rpc, strict=True)),
+        metrics=dict(zip(scraped, scrape, strict=True)),
+        redis=memory,
+        gateway=_free_near(gateway, {*rpc, *scrape, memory}),
     )
     wanted = [*chosen.grpc.items(), (REDIS, chosen.redis)]
     wanted += [(f"{name} metrics", port) for name, port in chosen.metrics.items()]
@@ -75,7 +88,7 @@ def ports(first: int, redis: int, metrics: int) -> Ports:
 
 
 def parts(chosen: Ports, data_dir: Path, backend: str) -> list[Part]:
-    """Every process of the system, Redis last."""
+    """Every process of the system, the gateway first and Redis last."""
     address = {name: f"{HOST}:{port}" for name, port in chosen.grpc.items()}
     shared = {
         "VERITY_REDIS_URL": f"redis://{HOST}:{chosen.redis}/0",
@@ -92,10 +105,10 @@ def parts(chosen: Ports, data_dir: Path, backend: str) -> list[Part]:
             "VERITY_METRICS_BIND": metrics,
             "VERITY_DATA_DIR": str((data_dir / name).resolve()),
         }
-        order = 0 if name == "orchestrator" else 1
+        order = 1 if name == "orchestrator" else 2
         spec = service(name, address[name], {**shared, **own}, order)
         found.append(Part(spec, address[name], metrics))
-    return [*found, _redis(chosen.redis, data_dir)]
+    return [_gateway(chosen, address), *found, _redis(chosen.redis, data_dir)]
 
 
 def service(name: str, address: str, environment: dict[str, str], stop_order: int = 0) -> Spec:
@@ -123,9 +136,76 @@ async def serving(address: str, service_name: str) -> None:
             await asyncio.sleep(0.05)
 
 
+async def answering(address: str) -> None:
+    """Returns when the gateway says that it is ready, and with it all it needs."""
+    host, _, port = address.rpartition(":")
+    while True:
+        with contextlib.suppress(OSError):  # Not listening yet.
+            reader, writer = await asyncio.open_connection(_reached(host), int(port))
+            try:
+                writer.write(
+                    b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                )
+                if b" 200 " in await reader.readline():
+                    return
+            finally:
+                writer.close()
+        await asyncio.sleep(0.05)
+
+
 def free_address() -> str:
     """Where a process that lives for one call may listen."""
     return f"{HOST}:{_row(0, 1)[0]}"
+
+
+def _gateway(chosen: Ports, address: dict[str, str]) -> Part:
+    host = chosen.gateway.rpartition(":")[0]
+    told = {
+        "VERITY_GATEWAY_BIND": chosen.gateway,
+        "VERITY_METRICS_BIND": f"{HOST}:{chosen.metrics[GATEWAY]}",
+        "VERITY_PAGE_DIR": os.environ.get("VERITY_PAGE_DIR", str(PAGE)),
+        **{f"VERITY_{name.upper()}_TARGET": target for name, target in address.items()},
+    }
+    if host in _LOOPBACK_HOSTS and not os.environ.get("VERITY_ALLOWED_HOSTS"):
+        told["VERITY_ALLOWED_HOSTS"] = "localhost,127.0.0.1,::1"
+    spec = Spec(
+        name=GATEWAY,
+        log=f"{GATEWAY}.jsonl",
+        command=(sys.executable, "-m", f"services.{GATEWAY}"),
+        environment=told,
+        ready=partial(answering, chosen.gateway),
+        stop_order=0,
+    )
+    return Part(spec, chosen.gateway, told["VERITY_METRICS_BIND"])
+
+
+def _free_near(bind: str, taken: set[int]) -> str:
+    """The address itself when it is free, else the same host with a free port."""
+    host, _, wanted = bind.rpartition(":")
+    bare = host.strip("[]")
+    family = socket.AF_INET6 if ":" in bare else socket.AF_INET
+    port = 0 if int(wanted) in taken else int(wanted)
+    while True:
+        try:
+            with socket.create_server((bare, port), family=family) as holder:
+                found = int(holder.getsockname()[1])
+        except OSError as error:
+            if not port:
+                raise CliError(
+                    f"{bind} for the gateway cannot be used: {os.strerror(error.errno or 0)}.",
+                    hint="Choose another with --gateway-bind HOST:PORT.",
+                    code="INVALID_ARGUMENT",
+                ) from error
+            port = 0
+        else:
+            if found not in taken:
+                return f"{host}:{found}"
+
+
+def _reached(host: str) -> str:
+    """Where a client finds what listens on a host."""
+    bare = host.strip("[]")
+    return {"0.0.0.0": HOST, "::": "::1"}.get(bare, bare)  # noqa: S104 - read, not bound
 
 
 def _redis(port: int, data_dir: Path) -> Part:
@@ -136,7 +216,7 @@ def _redis(port: int, data_dir: Path) -> Part:
         log="redis.log",
         command=redis_server.command(redis_server.binary(), port, directory.resolve()),
         ready=partial(redis_server.ready, port),
-        stop_order=2,
+        stop_order=3,
     )
     return Part(spec, f"{HOST}:{port}")
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from verity.v1 import grounding_service_pb2 as pb
 
 from cli import ask, ingest, json_view, options, output, plan, render, rpc, samples, system
-from cli.errors import FAILED, CliError
+from cli.errors import FAILED, USAGE, CliError
 from cli.processes import Processes
 from cli.text import clean, plain
 from services.chassis import telemetry
@@ -45,8 +45,17 @@ def up(
     ] = None,
     metrics_port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="The first of four; 9464, or any when --port is 0."),
+        typer.Option(min=0, max=65535, help="The first of five; 9464, or any when --port is 0."),
     ] = None,
+    gateway_bind: Annotated[
+        str,
+        typer.Option(
+            envvar="VERITY_GATEWAY_BIND",
+            metavar="HOST:PORT",
+            help="The page and the HTTP API; 127.0.0.1:8000, or any port when --port is 0. "
+            "A taken port is replaced by a free one.",
+        ),
+    ] = "",
     backend: Annotated[Backend, typer.Option(help="What drafts the answers.")] = Backend.EXTRACTIVE,
     otlp_endpoint: Annotated[
         str,
@@ -70,10 +79,12 @@ def up(
     """Start everything, keep it running, drain it on Ctrl-C or SIGTERM. Port 0: any free one."""
     if otlp_endpoint:  # For this process's own spans and, inherited, for those of all others.
         os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] = otlp_endpoint
+    wanted = _gateway_address(gateway_bind or f"{plan.HOST}:{8000 * bool(port)}")
     chosen = plan.ports(
         port,
         redis_port if redis_port is not None else 56379 * bool(port),
         metrics_port if metrics_port is not None else 9464 * bool(port),
+        wanted,
     )
     with system.claim(data_dir) as claimed, rpc.traced():
         local = LocalSystem(
@@ -84,6 +95,8 @@ def up(
             console=Console(stderr=as_json),
             as_json=as_json,
         )
+        if chosen.gateway != wanted and not wanted.endswith(":0"):
+            local.say(f"{wanted} is taken; the page is on http://{chosen.gateway} instead.")
         well = asyncio.run(local.run(with_samples=with_samples or demo, stay=not demo))
     raise typer.Exit(0 if well else FAILED)
 
@@ -101,7 +114,7 @@ class LocalSystem:
 
     async def run(self, *, with_samples: bool, stay: bool) -> bool:
         """Until it is asked to stop, or without `stay` until all is shown; False if any failed."""
-        async with Processes(self.data_dir / "logs", self._say) as processes:
+        async with Processes(self.data_dir / "logs", self.say) as processes:
             _on_signals(processes)
             try:
                 well = await self._show(processes, with_samples=with_samples)
@@ -109,7 +122,7 @@ class LocalSystem:
                     await asyncio.Event().wait()
             except asyncio.CancelledError:
                 well = stay  # To be asked is how it ends well; what only shows was cut short.
-                self._say("Stopping; calls in flight are finished first.")
+                self.say("Stopping; calls in flight are finished first.")
         return well and processes.drained
 
     async def _show(self, processes: Processes, *, with_samples: bool) -> bool:
@@ -191,12 +204,24 @@ class LocalSystem:
             "failed": failed,
         }
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
         self.console.print(plain(text, "dim"))
 
     def _print(self, rendered: RenderableType) -> None:
         if not self.as_json:
             self.console.print(rendered)
+
+
+def _gateway_address(bind: str) -> str:
+    host, _, port = bind.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > plan.LAST_PORT:
+        raise CliError(
+            f"{bind} is not HOST:PORT.",
+            hint="Give it as 127.0.0.1:8000.",
+            exit_code=USAGE,
+            code="INVALID_ARGUMENT",
+        )
+    return bind
 
 
 def _on_signals(processes: Processes) -> None:
@@ -227,4 +252,6 @@ def _table(view: dict[str, Any]) -> Group:
         memory, start = f"{one['rss_bytes'] / 2**20:.0f} MiB", f"{one['start_seconds']:.1f} s"
         table.add_row(name, one["address"], one["metrics"], str(one["pid"]), memory, start)
     ready = f"Serving after {view['seconds_to_serving']:.1f} s on {clean(view['data_dir'])}. "
-    return Group(table, Text(ready + 'Ask with `verity ask "…"`; Ctrl-C stops it.', "green"))
+    gateway = view["services"].get(plan.GATEWAY)
+    page = f"Open http://{gateway['address']}, or ask with " if gateway else "Ask with "
+    return Group(table, Text(ready + page + '`verity ask "…"`; Ctrl-C stops it.', "green"))

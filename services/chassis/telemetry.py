@@ -25,10 +25,13 @@ from opentelemetry.util.types import AttributeValue
 from services.chassis import logging, prometheus
 from services.chassis.settings import Settings
 
-# Attribute names. RPC names are OpenTelemetry's stable ones.
+# Attribute names. RPC and HTTP names are OpenTelemetry's stable ones.
 RPC_SYSTEM = "rpc.system.name"
 RPC_METHOD = "rpc.method"
 RPC_STATUS = "rpc.response.status_code"
+HTTP_METHOD = "http.request.method"
+HTTP_ROUTE = "http.route"
+HTTP_STATUS = "http.response.status_code"
 ERROR_TYPE = "error.type"
 QUEUE = "verity.queue"
 LANE = "verity.lane"

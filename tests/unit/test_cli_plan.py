@@ -34,8 +34,38 @@ def test_the_agents_take_the_ports_after_the_orchestrators():
 def test_zero_takes_free_ports_that_all_differ():
     chosen = plan.ports(0, 0, 0)
     every = [*chosen.grpc.values(), *chosen.metrics.values(), chosen.redis]
-    assert len(set(every)) == 9
+    every.append(int(chosen.gateway.rpartition(":")[2]))
+    assert len(set(every)) == 11
     assert all(every)
+
+
+def test_a_gateway_whose_port_is_taken_moves_to_a_free_one():
+    with socket.create_server((plan.HOST, 0)) as taken:
+        port = taken.getsockname()[1]
+        moved = plan.ports(0, 0, 0, f"{plan.HOST}:{port}").gateway
+    assert moved.startswith(f"{plan.HOST}:")
+    assert moved != f"{plan.HOST}:{port}"
+
+
+def test_a_gateway_gives_way_to_a_service_that_is_told_the_same_port():
+    first = free_row(4)
+    chosen = plan.ports(first, 0, 0, f"{plan.HOST}:{first + 1}")
+    assert chosen.grpc["retrieval"] == first + 1
+    assert chosen.gateway != f"{plan.HOST}:{first + 1}"
+
+
+def test_a_gateway_on_no_address_of_this_machine_is_refused():
+    with pytest.raises(CliError, match="for the gateway cannot be used") as failure:
+        plan.ports(0, 0, 0, "192.0.2.1:8000")
+    assert "--gateway-bind" in failure.value.hint
+
+
+def test_on_loopback_the_gateway_answers_to_no_name_but_localhost(tmp_path):
+    parts = plan.parts(plan.ports(0, 0, 0), tmp_path, "extractive")
+    told = parts[0].spec.environment
+    assert told["VERITY_ALLOWED_HOSTS"] == "localhost,127.0.0.1,::1"
+    assert told["VERITY_ORCHESTRATOR_TARGET"] == parts[1].address
+    assert told["VERITY_GATEWAY_BIND"] == parts[0].address
 
 
 def test_a_taken_port_is_named_with_its_process_and_the_way_out():
@@ -68,7 +98,9 @@ def test_a_port_past_the_last_one_is_refused():
 def test_each_service_is_told_where_it_listens_and_whom_it_calls(tmp_path):
     chosen = plan.ports(0, 0, 0)
     parts = {part.spec.name: part for part in plan.parts(chosen, tmp_path, "extractive")}
-    assert list(parts) == ["orchestrator", "retrieval", "generation", "verification", "redis"]
+    assert list(parts) == [
+        "gateway", "orchestrator", "retrieval", "generation", "verification", "redis",
+    ]  # fmt: skip
     told = parts["orchestrator"].spec.environment
     assert told["VERITY_BIND"] == parts["orchestrator"].address
     assert told["VERITY_RETRIEVAL_TARGET"] == parts["retrieval"].address
@@ -82,7 +114,13 @@ def test_each_service_is_told_where_it_listens_and_whom_it_calls(tmp_path):
 def test_callers_are_drained_before_what_they_call(tmp_path):
     parts = plan.parts(plan.ports(0, 0, 0), tmp_path, "extractive")
     order = {part.spec.name: part.spec.stop_order for part in parts}
-    assert order["orchestrator"] < order["retrieval"] == order["verification"] < order["redis"]
+    assert (
+        order["gateway"]
+        < order["orchestrator"]
+        < order["retrieval"]
+        == order["verification"]
+        < order["redis"]
+    )
 
 
 def test_redis_keeps_what_it_is_told_on_loopback_only(tmp_path):

@@ -18,6 +18,10 @@ MODULES = sorted(ROOT.glob("services/**/*.py"))
 # modules beside every service's __main__, servicer and messages that do reach outside.
 PURE_LIBRARIES = {"charset_normalizer", "nupunkt", "rapidfuzz", "selectolax", "snowballstemmer"}
 OUTSIDE = {
+    "gateway": {
+        "app", "calls", "edge", "events", "incoming", "openapi", "page", "problem", "schemas",
+        "server", "twins", "uploads", "upstream", "wire", "grounded",
+    },
     "generation": {"measured", "openai", "reply"},
     "orchestrator": {"asking", "graph", "measures", "redis_memory"},
     "retrieval": {

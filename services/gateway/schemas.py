@@ -1,0 +1,116 @@
+"""JSON Schemas of messages, from their descriptors and the rules of their fields."""
+
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from verity.v1 import rules_pb2
+
+Schema = dict[str, Any]
+Kind = FieldDescriptor
+
+WELL_KNOWN: dict[str, Schema] = {
+    "google.protobuf.Timestamp": {"type": "string", "format": "date-time"},
+    "google.protobuf.Duration": {
+        "type": "string",
+        "pattern": r"^-?\d+(\.\d{3}|\.\d{6}|\.\d{9})?s$",
+    },
+}
+_UINT32, _INT32 = (0, 2**32 - 1), (-(2**31), 2**31 - 1)
+_SCALARS: dict[int, Schema] = {
+    Kind.CPPTYPE_UINT32: {"type": "integer", "minimum": _UINT32[0], "maximum": _UINT32[1]},
+    Kind.CPPTYPE_INT32: {"type": "integer", "minimum": _INT32[0], "maximum": _INT32[1]},
+    # JSON's numbers are doubles, which do not hold 64 bits.
+    Kind.CPPTYPE_UINT64: {"type": "string", "pattern": r"^\d{1,20}$"},
+    Kind.CPPTYPE_INT64: {"type": "string", "pattern": r"^-?\d{1,19}$"},
+    Kind.CPPTYPE_DOUBLE: {"type": "number"},
+    Kind.CPPTYPE_FLOAT: {"type": "number"},
+    Kind.CPPTYPE_BOOL: {"type": "boolean"},
+}
+
+
+class Schemas:
+    """A schema for each message, once; requests and replies differ in what they allow."""
+
+    def __init__(self) -> None:
+        self.all: dict[str, Schema] = {}
+
+    def reply(self, message: Descriptor) -> Schema:
+        """What is sent: every field that is not absent is there."""
+        return self._message(message, sent=True)
+
+    def request(self, message: Descriptor) -> Schema:
+        """What is read: any field may be missing, unless its rule says otherwise."""
+        return self._message(message, sent=False)
+
+    def field(self, field: FieldDescriptor, *, sent: bool) -> Schema:
+        rules = _rules(field)
+        one = self._one(field, sent=sent)
+        if not sent:
+            one = {**one, **_bounds(field, rules)}
+        if not field.is_repeated:
+            return one
+        many: Schema = {"type": "array", "items": one}
+        if not sent and rules.max_items:
+            many["maxItems"] = rules.max_items
+        return many
+
+    def _message(self, message: Descriptor, *, sent: bool) -> Schema:
+        if message.full_name in WELL_KNOWN:
+            return WELL_KNOWN[message.full_name]
+        name = message.full_name.removeprefix("verity.v1.") + ("" if sent else "Input")
+        if name not in self.all:
+            schema: Schema = {"type": "object", "additionalProperties": False}
+            self.all[name] = schema
+            schema["properties"] = {f.name: self.field(f, sent=sent) for f in message.fields}
+            required = [f.name for f in message.fields if (_always(f) if sent else _needed(f))]
+            if required:
+                schema["required"] = required
+        return {"$ref": f"#/components/schemas/{name}"}
+
+    def _one(self, field: FieldDescriptor, *, sent: bool) -> Schema:
+        if field.message_type is not None:
+            return self._message(field.message_type, sent=sent)
+        if field.enum_type is not None:
+            return self._enum(field.enum_type)
+        if field.type == Kind.TYPE_BYTES:
+            return {"type": "string", "contentEncoding": "base64"}
+        return dict(_SCALARS.get(field.cpp_type, {"type": "string"}))
+
+    def _enum(self, enum: EnumDescriptor) -> Schema:
+        name = enum.full_name.removeprefix("verity.v1.")
+        self.all.setdefault(name, {"type": "string", "enum": [v.name for v in enum.values]})
+        return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _always(field: FieldDescriptor) -> bool:
+    return field.is_repeated or not field.has_presence
+
+
+def _needed(field: FieldDescriptor) -> bool:
+    rules = _rules(field)
+    return rules.required
+
+
+def _bounds(field: FieldDescriptor, rules: rules_pb2.FieldRules) -> Schema:
+    """The rules of a field that JSON Schema has words for; its service knows all of them."""
+    bounds: Schema = {}
+    if rules.required and field.cpp_type == Kind.CPPTYPE_STRING and not field.is_repeated:
+        bounds |= {"minLength": 1, "pattern": r"\S"}
+    if rules.max_chars:
+        bounds["maxLength"] = rules.max_chars
+    if rules.pattern:
+        bounds["pattern"] = f"^({rules.pattern})$" if rules.required else f"^({rules.pattern})?$"
+    if rules.date:
+        bounds["pattern"] = r"^(\d{4}-\d{2}-\d{2})?$"
+    if rules.HasField("min"):
+        bounds["minimum"] = rules.min
+    if rules.HasField("max"):
+        bounds["maximum"] = rules.max
+    return bounds
+
+
+def _rules(field: FieldDescriptor) -> rules_pb2.FieldRules:
+    # Any: the stubs that protoc writes call an extension what describes it, a FieldDescriptor.
+    options: Any = field.GetOptions()
+    found: rules_pb2.FieldRules = options.Extensions[rules_pb2.field]
+    return found
