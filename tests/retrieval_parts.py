@@ -11,12 +11,14 @@ from services.retrieval.batching import Batcher
 from services.retrieval.catalog import Catalog, Filter
 from services.retrieval.document import Box, Chunk, Line, Page, ParsedDocument
 from services.retrieval.index import Kind, Where
-from services.retrieval.ingest import Ingestor, Upload
+from services.retrieval.ingest import Ingestor
 from services.retrieval.leases import Leases
 from services.retrieval.originals import Originals
 from services.retrieval.passage import Metadata
 from services.retrieval.reading import Reading
+from services.retrieval.receiving import Upload
 from services.retrieval.search import Searcher
+from services.retrieval.spool import Spool
 
 DIMENSIONS = 64
 MODEL = "words"
@@ -100,6 +102,7 @@ async def put_together(
     max_bytes=10_000,
     lease_seconds=60.0,
     margin=60.0,
+    spool_bytes=10**6,
 ):
     async with Batcher(embedder or WordEmbedder()).running() as batcher:
         originals = Originals(directory / "originals")
@@ -112,6 +115,13 @@ async def put_together(
             catalog=catalog,
             leases=leases,
             originals=originals,
+            spool=Spool(
+                directory / "uploads",
+                model=MODEL,
+                dimensions=DIMENSIONS,
+                max_bytes=spool_bytes,
+                max_age_seconds=3600.0,
+            ),
             max_bytes=max_bytes,
             max_running=4,
         )
@@ -119,9 +129,9 @@ async def put_together(
         yield Parts(index, batcher, catalog, leases, originals, ingestor, searcher)
 
 
-def upload(name="policy.txt", *, size_bytes=0, **metadata):
+def upload(name="policy.txt", *, size_bytes=0, sha256="", offset=None, **metadata):
     fields = {"document_type": "document", "authority": 1, **metadata}
-    return Upload(Metadata(name, **fields), "", size_bytes)
+    return Upload(Metadata(name, **fields), "", size_bytes, sha256, offset)
 
 
 async def ingest(parts, text, name="policy.txt", *, tenant="a", size_bytes=0, **metadata):

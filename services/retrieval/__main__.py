@@ -25,6 +25,7 @@ from services.retrieval.qdrant_edge import open_edge_index
 from services.retrieval.rendering import Renderer
 from services.retrieval.search import Searcher
 from services.retrieval.servicer import DEADLINES, RetrievalServicer
+from services.retrieval.spool import Spool
 
 _RETRY_SECONDS = 1.0
 
@@ -43,6 +44,9 @@ class Settings(settings.Settings):
     default_limit: int = Field(default=8, ge=1, le=50)
     max_file_bytes: int = Field(default=64 * 1024 * 1024, ge=1)
     max_ingests: int = Field(default=4, ge=1)
+    # Of each tenant's files that are not in yet: what has come of them is kept to be continued.
+    upload_spool_bytes: int = Field(default=2**30, ge=0)
+    upload_spool_seconds: float = Field(default=86_400.0, ge=0)
     ingest_seconds: float = Field(default=1800.0, gt=0)
     parse_seconds: float = Field(default=60.0, gt=0)
     parse_memory_bytes: int = Field(default=2**30, ge=2**28)
@@ -98,6 +102,13 @@ async def main() -> None:
             batcher = await stack.enter_async_context(Batcher(embedder).running())
             originals = Originals(settings.data_dir / "originals")
             catalog = Catalog(index)
+            spool = Spool(
+                settings.data_dir / "uploads",
+                model=OnnxEmbedder.model,
+                dimensions=OnnxEmbedder.dimensions,
+                max_bytes=settings.upload_spool_bytes,
+                max_age_seconds=settings.upload_spool_seconds,
+            )
             leases = Leases(index, catalog, originals, seconds=settings.ingest_seconds)
             ingestor = Ingestor(
                 reader=IsolatedReader(
@@ -108,6 +119,7 @@ async def main() -> None:
                 catalog=catalog,
                 leases=leases,
                 originals=originals,
+                spool=spool,
                 max_bytes=settings.max_file_bytes,
                 max_running=settings.max_ingests,
             )
@@ -123,6 +135,7 @@ async def main() -> None:
             async def warm_up() -> None:
                 await _until_reachable(index)
                 await leases.recover(alone=not settings.qdrant_url)
+                await spool.sweep()
                 await batcher.embed(["warm-up"], Lane.QUERY)
                 await parser.call(settings.parse_seconds, reading.warm_up)
 

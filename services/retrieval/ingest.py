@@ -1,15 +1,14 @@
 """Takes a file in: bytes, passages, vectors, and at the very end a version that readers see."""
 
-import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum, auto
 from typing import Protocol
 
 from services.chassis import telemetry
-from services.chassis.errors import Aborted, InvalidInput, Overloaded, Violation
+from services.chassis.errors import Aborted, InvalidInput, Overloaded
 from services.retrieval import payload, supersession
 from services.retrieval.batching import Batcher, Lane
 from services.retrieval.catalog import Catalog
@@ -20,6 +19,8 @@ from services.retrieval.leases import Leases
 from services.retrieval.originals import Originals
 from services.retrieval.passage import Metadata, StoredDocument, cut, document_id
 from services.retrieval.reading import Reading, read
+from services.retrieval.receiving import Receiver, Upload
+from services.retrieval.spool import Draft, Spool, key
 
 # Passages that are embedded and then written together: one progress event each.
 _GROUP = 16
@@ -41,15 +42,6 @@ class Outcome(Enum):
     REPLACED = auto()
     UNCHANGED = auto()
     METADATA_UPDATED = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """What the caller says of the file; `size_bytes` is 0 when it is not known beforehand."""
-
-    metadata: Metadata
-    content_type: str
-    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +80,7 @@ class Ingestor:
         catalog: Where versions become visible.
         leases: Sees that a document has one writer, and that nothing is left over.
         originals: Where bytes are kept.
+        spool: Keeps what a call that breaks off has brought.
         max_bytes: The most a file may hold.
         max_running: The most files that may be in the works; each is held in memory.
         now: The time.
@@ -102,6 +95,7 @@ class Ingestor:
         catalog: Catalog,
         leases: Leases,
         originals: Originals,
+        spool: Spool,
         max_bytes: int,
         max_running: int,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -112,6 +106,7 @@ class Ingestor:
         self._catalog = catalog
         self._leases = leases
         self._originals = originals
+        self._spool = spool
         self._max_bytes = max_bytes
         self._max_running = max_running
         self._running = 0
@@ -124,25 +119,44 @@ class Ingestor:
         self, tenant: str, upload: Upload, chunks: AsyncIterator[bytes]
     ) -> AsyncGenerator[Progress | Result, None]:
         """Events in order of stage, the Result last. Whatever is raised, nothing has changed."""
-        _check(upload, self._max_bytes)
-        async with self._place():
-            data = bytearray()
-            digest = hashlib.sha256()
-            yield Progress(Stage.RECEIVING, 0)
-            async for piece in chunks:
-                if len(data) + len(piece) > self._max_bytes:
-                    raise _too_large(self._max_bytes)
-                data += piece
-                digest.update(piece)
-                yield Progress(Stage.RECEIVING, len(data))
-            _check_received(upload, len(data))
-            sha256 = digest.hexdigest()
-            if known := await self._known(tenant, upload.metadata, sha256):
+        upload.check(self._max_bytes)
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._place())
+            if upload.sha256 and (known := await self._known(tenant, upload, upload.sha256)):
+                yield Progress(Stage.RECEIVING, 0)
                 yield await self._amend(tenant, known, upload.metadata)
                 return
-            async with aclosing(self._write(tenant, upload, bytes(data), sha256)) as events:
-                async for event in events:
-                    yield event
+            draft = None
+            if upload.sha256:
+                size = upload.size_bytes or self._max_bytes
+                held = self._spool.draft(tenant, upload.sha256, size)
+                draft = await stack.enter_async_context(held)
+            receiver = Receiver(upload, draft, max_bytes=self._max_bytes)
+            yield Progress(Stage.RECEIVING, await receiver.begin())
+            async for piece in chunks:
+                yield Progress(Stage.RECEIVING, await receiver.take(piece))
+            data, sha256 = await receiver.whole()
+            if draft is None:
+                held = self._spool.draft(tenant, sha256, len(data))
+                draft = await stack.enter_async_context(held)
+            try:
+                async with aclosing(self._take_in(tenant, upload, data, sha256, draft)) as events:
+                    async for event in events:
+                        yield event
+            except InvalidInput:
+                await draft.discard()
+                raise
+            await draft.discard()
+
+    async def _take_in(
+        self, tenant: str, upload: Upload, data: bytes, sha256: str, draft: Draft
+    ) -> AsyncGenerator[Progress | Result, None]:
+        if known := await self._known(tenant, upload, sha256):
+            yield await self._amend(tenant, known, upload.metadata)
+            return
+        async with aclosing(self._write(tenant, upload, data, sha256, draft)) as events:
+            async for event in events:
+                yield event
 
     async def delete(self, tenant: str, document_id: str) -> int:
         """Removes a document, and returns how many passages it had. Raises NotFound."""
@@ -150,11 +164,12 @@ class Ingestor:
         async with self._leases.writing(tenant, document_id):
             document = await self._catalog.document(tenant, document_id)
             await self._catalog.withdraw(tenant, document_id)
+            await self._spool.discard(tenant, document.sha256)
         return document.passage_count
 
-    async def _known(self, tenant: str, metadata: Metadata, sha256: str) -> StoredDocument | None:
+    async def _known(self, tenant: str, upload: Upload, sha256: str) -> StoredDocument | None:
         """The document that these bytes are already: that of this name, or one of another."""
-        own = await self._catalog.find(tenant, document_id(tenant, metadata.source_name))
+        own = await self._catalog.find(tenant, document_id(tenant, upload.metadata.source_name))
         if own:
             # Of other bytes: it gets a new version, even if another document has the same.
             return own if own.sha256 == sha256 else None
@@ -181,7 +196,7 @@ class Ingestor:
         return Result(Outcome.METADATA_UPDATED, document)
 
     async def _write(
-        self, tenant: str, upload: Upload, data: bytes, sha256: str
+        self, tenant: str, upload: Upload, data: bytes, sha256: str, draft: Draft
     ) -> AsyncGenerator[Progress | Result, None]:
         progress = Progress(Stage.PARSING, len(data))
         yield progress
@@ -218,12 +233,11 @@ class Ingestor:
                 ocr_pages=reading.document.ocr_pages,
             )
             await self._originals.put(tenant, id_, sha256, data, reading.document)
+            made = await draft.vectors()
             for start in range(0, len(reading.chunks), _GROUP):
                 progress = replace(progress, stage=Stage.EMBEDDING, passages_embedded=start)
                 yield progress
-                vectors = await self._batcher.embed(
-                    reading.texts[start : start + _GROUP], Lane.INGEST
-                )
+                vectors = await self._embed(draft, made, reading.texts[start : start + _GROUP])
                 check()
                 await self._index.upsert(_points(tenant, document, reading, start, vectors))
             yield replace(progress, stage=Stage.INDEXING, passages_embedded=len(reading.chunks))
@@ -231,6 +245,17 @@ class Ingestor:
             await self._catalog.publish(tenant, document)
         self._passages.add(document.passage_count)
         yield Result(Outcome.REPLACED if before else Outcome.CREATED, document)
+
+    async def _embed(
+        self, draft: Draft, made: dict[bytes, Vector], texts: Sequence[str]
+    ) -> list[Vector]:
+        """A vector for each text: one that an earlier call made, or a new one, which is kept."""
+        new = [text for text in texts if key(text) not in made]
+        if new:
+            vectors = await self._batcher.embed(new, Lane.INGEST)
+            await draft.add_vectors(new, vectors)
+            made.update(zip(map(key, new), vectors, strict=True))
+        return [made[key(text)] for text in texts]
 
     @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
@@ -290,31 +315,3 @@ def _points(
             Point(passage.id, payload.from_passage(tenant, passage), vector, reading.terms[number])
         )
     return points
-
-
-def _check(upload: Upload, max_bytes: int) -> None:
-    if upload.size_bytes > max_bytes:
-        raise _too_large(max_bytes)
-    metadata = upload.metadata
-    # Both are ISO dates by now, which sort as text.
-    if metadata.effective_from and "" < metadata.effective_to <= metadata.effective_from:
-        raise InvalidInput(
-            "The document would cease to apply before it begins to.",
-            violations=(
-                Violation("metadata.effective_to", "must be after metadata.effective_from"),
-            ),
-        )
-
-
-def _check_received(upload: Upload, size: int) -> None:
-    if size == 0:
-        raise InvalidInput("The file is empty.", reason="EMPTY_FILE")
-    if upload.size_bytes and size != upload.size_bytes:
-        raise InvalidInput(
-            f"{upload.size_bytes} bytes were announced, and {size} came; send the file again.",
-            reason="DAMAGED_FILE",
-        )
-
-
-def _too_large(max_bytes: int) -> InvalidInput:
-    return InvalidInput(f"The file is over the limit of {max_bytes} bytes.", reason="TOO_LARGE")

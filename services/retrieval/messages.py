@@ -6,9 +6,10 @@ from verity.v1 import core_pb2, retrieval_service_pb2
 from services.chassis.errors import InvalidInput, Violation
 from services.retrieval.catalog import Filter
 from services.retrieval.document import Box
-from services.retrieval.ingest import Outcome, Progress, Result, Stage, Upload
+from services.retrieval.ingest import Outcome, Progress, Result, Stage
 from services.retrieval.pages import RenderedPage
 from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
+from services.retrieval.receiving import Upload
 from services.retrieval.search import Report
 
 _MIN_DPI = 36
@@ -31,6 +32,8 @@ def to_upload(metadata: retrieval_service_pb2.IngestMetadata) -> Upload:
         ),
         content_type=metadata.content_type,
         size_bytes=metadata.size_bytes,
+        sha256=metadata.sha256,
+        offset=metadata.offset if metadata.HasField("offset") else None,
     )
 
 
