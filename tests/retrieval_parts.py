@@ -4,6 +4,7 @@ import math
 import zlib
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from services.chassis.errors import InvalidInput
 from services.retrieval import bm25
@@ -81,6 +82,7 @@ class Parts:
     leases: Leases
     originals: Originals
     ingestor: Ingestor
+    directory: Path
     searcher: Searcher
 
 
@@ -126,7 +128,7 @@ async def put_together(
             max_running=4,
         )
         searcher = Searcher(catalog, batcher, dense_weight=0.65)
-        yield Parts(index, batcher, catalog, leases, originals, ingestor, searcher)
+        yield Parts(index, batcher, catalog, leases, originals, ingestor, directory, searcher)
 
 
 def upload(name="policy.txt", *, size_bytes=0, sha256="", offset=None, **metadata):
@@ -158,7 +160,7 @@ async def everything(parts, tenant="a"):
     async def payloads(owner, kind):
         return {r.id: r.payload for r in await parts.index.scroll(Where(owner, kind))}
 
-    directory = parts.originals._directory
+    directory = parts.directory / "originals"
     return Stored(
         documents=await payloads(tenant, Kind.DOCUMENT),
         passages=await payloads(tenant, Kind.PASSAGE),

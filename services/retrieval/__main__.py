@@ -34,6 +34,8 @@ class Settings(settings.Settings):
     """The retrieval service's settings."""
 
     data_dir: Path = Path("var/retrieval")
+    # Any that fsspec knows, such as s3://bucket/originals; empty: a directory under data_dir.
+    originals_url: str = ""
     # Empty: the embedded engine, under data_dir.
     qdrant_url: str = ""
     qdrant_grpc_port: int = Field(default=6334, ge=1, le=65535)
@@ -100,7 +102,7 @@ async def main() -> None:
             threads = settings.embedding_threads or cpu.threads()
             embedder = await asyncio.to_thread(OnnxEmbedder, threads=threads)
             batcher = await stack.enter_async_context(Batcher(embedder).running())
-            originals = Originals(settings.data_dir / "originals")
+            originals = Originals(settings.originals_url or settings.data_dir / "originals")
             catalog = Catalog(index)
             spool = Spool(
                 settings.data_dir / "uploads",

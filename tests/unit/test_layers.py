@@ -25,7 +25,7 @@ OUTSIDE = {
     "generation": {"measured", "openai", "reply"},
     "orchestrator": {"asking", "graph", "measures", "redis_memory"},
     "retrieval": {
-        "batching", "ingest", "leases", "onnx", "pages", "parsers", "parsers.markdown",
+        "batching", "ingest", "leases", "onnx", "originals", "pages", "parsers", "parsers.markdown",
         "parsers.ocr", "parsers.pdf", "parsers.pdf_forms", "parsers.pdf_headings",
         "parsers.pdf_layout", "parsers.pdf_page", "parsers.sniffing", "qdrant_edge",
         "qdrant_server", "reading", "rendering", "search", "tokens",

@@ -1,8 +1,13 @@
 """The files of a document: whole or not at all, and never outside their place."""
 
+import asyncio
+import threading
+import uuid
+from contextlib import suppress
+
 import pytest
 
-from services.chassis.errors import NotFound
+from services.chassis.errors import NotFound, Unavailable
 from services.retrieval.document import Box, Heading, Line, Page, ParsedDocument
 from services.retrieval.originals import Originals
 from services.retrieval.parsed import dump, load
@@ -43,8 +48,19 @@ async def test_a_version_comes_back_whatever_the_tenants_name_and_lies_in_one_fo
     assert len(list(directory.iterdir())) == 1
 
 
-async def test_tenants_and_documents_do_not_share_files(tmp_path):
-    originals = Originals(tmp_path)
+@pytest.fixture(params=["directory", "object store"])
+def originals(request, tmp_path):
+    if request.param == "directory":
+        yield Originals(tmp_path)
+    else:
+        store = Originals(f"memory://{uuid.uuid4().hex}/originals")
+        files = store._files
+        yield store
+        with suppress(FileNotFoundError):
+            files.rm(store._root.split("/originals")[0], recursive=True)
+
+
+async def test_tenants_and_documents_do_not_share_files(originals):
     for tenant in ("a", "b"):
         for id_ in (ID, OTHER):
             await originals.put(tenant, id_, "ab", f"{tenant}{id_}".encode(), PARSED)
@@ -55,13 +71,13 @@ async def test_tenants_and_documents_do_not_share_files(tmp_path):
     assert await originals.data("b", ID, "ab") == f"b{ID}".encode()
 
 
-async def test_only_the_version_named_is_kept(tmp_path):
-    originals = Originals(tmp_path)
+async def test_only_the_version_named_is_kept(originals):
     for sha256 in ("one", "two", "three"):
         await originals.put("a", ID, sha256, sha256.encode(), PARSED)
     await originals.keep_only("a", ID, "two")
     assert await originals.data("a", ID, "two") == b"two"
-    assert {path.split("/")[-2] for path in files(tmp_path)} == {"two"}
+    kept = originals._files.find(originals._root)
+    assert {path.split("/")[-2] for path in kept} == {"two"}
     await originals.keep_only("a", OTHER, None)
 
 
@@ -72,7 +88,7 @@ async def test_a_write_that_fails_leaves_no_part_of_a_file(tmp_path, monkeypatch
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(Unavailable):
         await originals.put("a", ID, "ab", b"bytes", PARSED)
     assert files(tmp_path) == set()
 
@@ -81,3 +97,67 @@ async def test_a_write_that_fails_leaves_no_part_of_a_file(tmp_path, monkeypatch
 async def test_a_document_id_that_is_none_is_no_path(tmp_path, id_):
     with pytest.raises(ValueError, match="UUID"):
         await Originals(tmp_path).data("a", id_, "ab")
+
+
+async def test_a_version_comes_back_from_an_object_store(originals):
+    await originals.put("a/../b", ID, "ab", b"bytes", PARSED)
+    assert await originals.data("a/../b", ID, "ab") == b"bytes"
+    assert await originals.parsed("a/../b", ID, "ab") == PARSED
+    for tenant, id_, sha256 in (("b", ID, "ab"), ("a/../b", OTHER, "ab"), ("a/../b", ID, "cd")):
+        with pytest.raises(NotFound):
+            await originals.data(tenant, id_, sha256)
+
+
+class Refusing:
+    """A store whose client fails in a way of its own, with words that are no caller's business."""
+
+    def __getattr__(self, name):
+        def fails(*args, **kwargs):
+            raise RuntimeError("AccessDenied: s3://secret-bucket/key")
+
+        return fails
+
+
+async def test_a_store_that_refuses_is_unavailable_and_its_words_stay_inside(originals):
+    originals._files = Refusing()
+    for call in (
+        originals.put("a", ID, "ab", b"bytes", PARSED),
+        originals.data("a", ID, "ab"),
+        originals.parsed("a", ID, "ab"),
+        originals.keep_only("a", ID, "ab"),
+        originals.keep_only("a", ID, None),
+    ):
+        with pytest.raises(Unavailable) as caught:
+            await call
+        assert "secret" not in str(caught.value)
+
+
+async def test_a_store_that_does_not_answer_holds_up_its_own_caller_only():
+    release = threading.Event()
+
+    class Hanging:
+        def cat_file(self, path):
+            release.wait(10)
+            return b""
+
+    slow = Originals("memory://slow", seconds=0.05)
+    slow._files = Hanging()
+    turns = 0
+
+    async def count():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    with pytest.raises(Unavailable):
+        await slow.data("a", ID, "ab")
+    release.set()
+    counting.cancel()
+    assert turns > 100
+
+
+def test_a_place_that_nothing_here_reaches_is_refused_at_the_start():
+    with pytest.raises(ValueError, match="Protocol not known"):
+        Originals("nowhere://bucket")
