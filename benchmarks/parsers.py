@@ -1,7 +1,7 @@
 """How files that are hard to read end: in text or a typed reason, in what time and memory.
 
-There is no peer: what is measured is whether every file ends well, each in a process with the
-limits that the service sets.
+Whether every file ends well, each in a process with the limits that the service sets, has no peer;
+how fast PDFs are parsed has.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.parse_speed import pages_per_second
 from services.chassis.errors import InvalidInput
 from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, WorkerTimeout
 from services.retrieval.reading import read, warm_up
@@ -43,13 +44,20 @@ def measure(arguments: list[str]) -> dict[str, Any]:
         `outcomes`: by kind of file, how many were read ("text") or refused, by reason; `by_tag`:
         the same by the manifest's tags; `slowest`: the five files that took longest, in seconds;
         `peak_mib`: the most memory that one took; `reproduced`: of how many read files the passages
-        joined are the text; `bad`: files whose process died, hung or ran out of memory.
+        joined are the text; `bad`: files whose process died, hung or ran out of memory;
+        `pages_per_second`: of parsing alone, beside peers.
     """
     parser = argparse.ArgumentParser(prog="python -m benchmarks parsers")
     parser.add_argument("--data", type=Path, required=True, help="a folder of files")
+    parser.add_argument("--pdfs", type=Path, help="a folder of PDFs to be parsed against peers")
+    parser.add_argument("--pages", type=int, default=400, help="how many pages of them")
     options = parser.parse_args(arguments)
+    pdfs = sorted((options.pdfs or options.data).glob("*.pdf"))
     files = sorted(p for p in options.data.iterdir() if p.is_file() and p.name != "manifest.jsonl")
-    return asyncio.run(_measure(files, _tags(options.data / "manifest.jsonl")))
+    return {
+        **asyncio.run(_measure(files, _tags(options.data / "manifest.jsonl"))),
+        "pages_per_second": pages_per_second(pdfs, options.pages),
+    }
 
 
 async def _measure(files: list[Path], tags: dict[str, list[str]]) -> dict[str, Any]:
