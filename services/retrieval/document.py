@@ -28,11 +28,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One physical page, numbered from 1; pages follow each other without gap or overlap."""
+    """One physical page, numbered from 1; pages follow each other without gap or overlap.
+
+    `label` is the number that is printed on it, such as "F-12" or "iv"; empty when none is.
+    """
 
     number: int
     start: int
     end: int
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,8 @@ def from_passage(passage: Passage) -> core_pb2.Passage:
         heading_path=passage.heading_path,
         span=core_pb2.Span(start=passage.start, end=passage.end),
         regions=map(_from_region, passage.regions),
+        page_label=passage.page_label,
+        furniture=(core_pb2.Span(start=start, end=end) for start, end in passage.furniture),
         score=passage.score,
         published=metadata.published,
         effective_from=metadata.effective_from,
@@ -157,6 +159,7 @@ def _from_region(region: Region) -> core_pb2.Region:
     return core_pb2.Region(
         span=core_pb2.Span(start=region.start, end=region.end),
         page_number=region.page_number,
+        page_label=region.page_label,
         box=from_box(region.box) if region.box else None,
     )
 

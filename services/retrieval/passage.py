@@ -50,12 +50,16 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """One line of a passage; `start` and `end` are in the passage's text."""
+    """One line of a passage; `start` and `end` are in the passage's text.
+
+    `page_label` is the number that is printed on its page; empty when none is.
+    """
 
     start: int
     end: int
     page_number: int
     box: Box | None
+    page_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,8 @@ class Passage:
         end: One past its last code point there.
         previous_id: The passage that ends where this one starts; empty for the first.
         next_id: The passage that starts where this one ends; empty for the last.
+        page_label: The number printed on the page on which it starts; empty when none is.
+        furniture: Spans of its text that are running headers and footers, ascending.
         score: Relevance to a query, 0 to 1; 0 outside a search.
     """
 
@@ -84,6 +90,8 @@ class Passage:
     regions: tuple[Region, ...]
     previous_id: str = ""
     next_id: str = ""
+    page_label: str = ""
+    furniture: tuple[tuple[int, int], ...] = ()
     score: float = 0.0
 
 
@@ -125,6 +133,8 @@ def cut(
         regions=regions(parsed, chunk),
         previous_id=id_of(chunks[number - 1]) if number else "",
         next_id=id_of(chunks[number + 1]) if number + 1 < len(chunks) else "",
+        page_label=parsed.pages[chunk.page_number - 1].label,
+        furniture=_furniture(parsed, chunk),
     )
 
 
@@ -139,8 +149,18 @@ def regions(parsed: ParsedDocument, chunk: Chunk) -> tuple[Region, ...]:
             end=min(line.end, chunk.end) - chunk.start,
             page_number=line.page_number,
             box=line.box,
+            page_label=parsed.pages[line.page_number - 1].label,
         )
         for line in parsed.lines[first:last]
+    )
+
+
+def _furniture(parsed: ParsedDocument, chunk: Chunk) -> tuple[tuple[int, int], ...]:
+    first = bisect_right(parsed.furniture, chunk.start, key=lambda span: span[1])
+    last = bisect_left(parsed.furniture, chunk.end, key=lambda span: span[0])
+    return tuple(
+        (max(start, chunk.start) - chunk.start, min(end, chunk.end) - chunk.start)
+        for start, end in parsed.furniture[first:last]
     )
 
 

@@ -94,11 +94,19 @@ def from_passage(tenant: str, passage: Passage) -> dict[str, Any]:
         ],
         "previous_id": passage.previous_id,
         "next_id": passage.next_id,
+        "page_labels": [
+            [number, label]
+            for number, label in {r.page_number: r.page_label for r in passage.regions}.items()
+            if label
+        ],
+        "furniture": [list(span) for span in passage.furniture],
     }
 
 
 def to_passage(id_: str, payload: Payload) -> Passage:
     """The passage whose point this is."""
+    # Passages that were written before labels were kept have none.
+    labels = {int(number): label for number, label in payload.get("page_labels", ())}
     return Passage(
         id=id_,
         document_id=payload["document_id"],
@@ -112,12 +120,14 @@ def to_passage(id_: str, payload: Payload) -> Passage:
         start=payload["start"],
         end=payload["end"],
         regions=tuple(
-            Region(int(start), int(end), int(page), _to_box(box))
+            Region(int(start), int(end), int(page), _to_box(box), labels.get(int(page), ""))
             for start, end, page, *box in payload["regions"]
         ),
         # Passages that were written before they were linked have no neighbours.
         previous_id=payload.get("previous_id", ""),
         next_id=payload.get("next_id", ""),
+        page_label=labels.get(int(payload["page_number"]), ""),
+        furniture=tuple((int(start), int(end)) for start, end in payload.get("furniture", ())),
     )
 
 

@@ -36,6 +36,8 @@ class Region:
     span: Span
     page_number: int
     box: Box | None = None
+    # The number printed on that page; empty when none is.
+    page_label: str = ""
 
 
 class Authority(StrEnum):
@@ -64,6 +66,7 @@ class Passage:
     published: str = ""
     effective_from: str = ""
     effective_to: str = ""
+    page_label: str = ""
 
     def is_in_force(self, day: str) -> bool:
         """Whether it applies on a day; on no day in particular, everything does.
@@ -132,6 +135,11 @@ class Citation:
     def page_number(self) -> int:
         """The page on which the quote starts; the passage's own when its lines are not known."""
         return next((region.page_number for region in self.regions), self.passage.page_number)
+
+    @property
+    def page_label(self) -> str:
+        """The number printed on that page; empty when none is."""
+        return next((region.page_label for region in self.regions), self.passage.page_label)
 
 
 class Verdict(StrEnum):

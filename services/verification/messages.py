@@ -36,6 +36,7 @@ def to_passage(passage: core_pb2.Passage) -> evidence.Passage:
         passage.published,
         passage.effective_from,
         passage.effective_to,
+        passage.page_label,
     )
 
 
@@ -119,11 +120,16 @@ def _to_region(region: core_pb2.Region) -> evidence.Region:
         evidence.Span(region.span.start, region.span.end),
         region.page_number,
         evidence.Box(box.left, box.top, box.right, box.bottom) if box else None,
+        region.page_label,
     )
 
 
 def _from_region(region: evidence.Region) -> core_pb2.Region:
-    message = core_pb2.Region(span=_from_span(region.span), page_number=region.page_number)
+    message = core_pb2.Region(
+        span=_from_span(region.span),
+        page_number=region.page_number,
+        page_label=region.page_label,
+    )
     if box := region.box:
         message.box.CopyFrom(
             core_pb2.Box(left=box.left, top=box.top, right=box.right, bottom=box.bottom)
@@ -144,6 +150,7 @@ def _from_citation(citation: evidence.Citation) -> core_pb2.Citation:
         document_sha256=passage.document_sha256,
         source_name=passage.source_name,
         page_number=citation.page_number,
+        page_label=citation.page_label,
         section_id=passage.section_id,
         span=_from_span(citation.span),
         document_span=_from_span(citation.document_span),

@@ -5,10 +5,17 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 
 from services.retrieval.document import Line
+from services.retrieval.parsers import page_labels
 
 # Headers and footers stand in this share of the page's height, at its top and at its bottom.
 _EDGE = 0.12
 _MIN_PAGES = 3
+# In a long document as many of all pages: a table's head may go on over three.
+_MIN_SHARE = 0.03
+# A page may also end where its text does, and its number with it: so many outermost lines are
+# looked at, and so many pages must be numbered there.
+_OUTERMOST = 2
+_MIN_NUMBERED = 5
 # A line with more numbers than this is data, not "POL-014, version 9.0, page 3 of 60".
 _MAX_NUMBERS = 8
 _NUMBER = re.compile(r"\d{1,5}(?!\d)")
@@ -19,6 +26,7 @@ def find(text: str, lines: Sequence[Line], page_heights: Sequence[float]) -> fro
 
     A line is one when at least three pages carry it at the same edge, letter for letter or with one
     number that counts along with the pages, and when everything further out on its page is one too.
+    Where pages end with their text, a line with such a number is one among the outermost.
 
     Args:
         text: The document's text.
@@ -32,10 +40,14 @@ def find(text: str, lines: Sequence[Line], page_heights: Sequence[float]) -> fro
             for key in _keys(text, lines[index]):
                 pages_by_key[top, key].add(lines[index].page_number)
     found: set[int] = set()
+    fewest = max(_MIN_PAGES, _MIN_SHARE * len(page_heights))
     for top, indices in edges:
         for index in indices:
-            keys = _keys(text, lines[index])
-            if not any(len(pages_by_key[top, key]) >= _MIN_PAGES for key in keys):
+            counts = [len(pages_by_key[top, key]) for key in _keys(text, lines[index])]
+            if not _is_at_edge(lines[index], page_heights):
+                # The line itself is the first key.
+                counts = [count for count in counts[1:] if count >= _MIN_NUMBERED]
+            if max(counts, default=0) < fewest:
                 break
             found.add(index)
     # A document of which nothing is left has no furniture: its pages just say the same.
@@ -46,19 +58,36 @@ def _edges(
     lines: Sequence[Line], page_heights: Sequence[float]
 ) -> Iterator[tuple[bool, list[int]]]:
     """For each page its lines near the top, then those near the bottom, from the edge inwards."""
-    tops: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
-    bottoms: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
+    by_page: defaultdict[int, list[int]] = defaultdict(list)
     for index, line in enumerate(lines):
-        if line.box is None:
-            continue
-        height = page_heights[line.page_number - 1]
-        if line.box.bottom <= _EDGE * height:
-            tops[line.page_number].append((line.box.top, index))
-        elif line.box.top >= (1 - _EDGE) * height:
-            bottoms[line.page_number].append((-line.box.bottom, index))
-    for top, pages in ((True, tops), (False, bottoms)):
-        for placed in pages.values():
-            yield top, [index for _, index in sorted(placed)]
+        if line.box is not None:
+            by_page[line.page_number].append(index)
+    tops = {index: line.box.top for index, line in enumerate(lines) if line.box is not None}
+    bottoms = {index: line.box.bottom for index, line in enumerate(lines) if line.box is not None}
+    for indices in by_page.values():
+        for top in (True, False):
+            inwards = (
+                sorted(indices, key=lambda index: tops[index])
+                if top
+                else sorted(indices, key=lambda index: -bottoms[index])
+            )
+            near = [
+                index
+                for depth, index in enumerate(inwards)
+                if depth < _OUTERMOST or _is_at_edge(lines[index], page_heights, top=top)
+            ]
+            if near:
+                yield top, near
+
+
+def _is_at_edge(line: Line, page_heights: Sequence[float], *, top: bool | None = None) -> bool:
+    """Whether a line is in the margin, at the top, at the bottom or, if none is said, at either."""
+    if line.box is None:
+        return False
+    height = page_heights[line.page_number - 1]
+    above = line.box.bottom <= _EDGE * height
+    below = line.box.top >= (1 - _EDGE) * height
+    return above or below if top is None else above if top else below
 
 
 def _keys(text: str, line: Line) -> Iterator[Hashable]:
@@ -70,3 +99,5 @@ def _keys(text: str, line: Line) -> Iterator[Hashable]:
         for number in numbers:
             lead = int(number.group()) - line.page_number
             yield printed[: number.start()], printed[number.end() :], lead
+    if value := page_labels.roman(printed):
+        yield "roman", value - line.page_number

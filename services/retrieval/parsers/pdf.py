@@ -12,18 +12,20 @@ from services.retrieval.document import Line, OcrPage, Page, ParsedDocument
 from services.retrieval.parsers import (
     furniture,
     limits,
+    page_labels,
     pdf_forms,
     pdf_headings,
     pdf_layout,
     pdf_page,
 )
-from services.retrieval.parsers.characters import UNREADABLE
+from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE
 from services.retrieval.parsers.ocr import Recognizer
 from services.retrieval.parsers.spacing import spaced
 
 CONTENT_TYPE = "application/pdf"
 # Follows every page but the last; no page holds a form feed of its own.
 _PAGE_BREAK = "\n\f"
+_LONGEST_LABEL = 32
 
 
 @dataclass(slots=True)
@@ -68,9 +70,13 @@ def parse(data: bytes, max_pages: int, recognizer: Recognizer) -> ParsedDocument
             raise _damaged("it has no pages")
         bookmarks = tuple(pdf_headings.outline(pdf))
         reading = _read_all(pdf, recognizer)
+        stated = {page.number: _stated_label(pdf, page.number) for page in reading.pages}
     placed = reading.lines
     lines = tuple(Line(line.start, line.end, line.page_number, line.printed.box) for line in placed)
     running = furniture.find(reading.text, lines, reading.heights)
+    labels = page_labels.printed(
+        (placed[index].page_number, placed[index].text) for index in sorted(running)
+    )
     body = [line for index, line in enumerate(placed) if index not in running]
     starts = pdf_layout.paragraph_starts(body)
     tables = pdf_layout.tables(body)
@@ -79,7 +85,10 @@ def parse(data: bytes, max_pages: int, recognizer: Recognizer) -> ParsedDocument
     return spaced(
         ParsedDocument(
             text=reading.text,
-            pages=tuple(reading.pages),
+            pages=tuple(
+                replace(page, label=labels.get(page.number, stated[page.number]))
+                for page in reading.pages
+            ),
             lines=lines,
             headings=headings,
             furniture=tuple((lines[index].start, lines[index].end) for index in sorted(running)),
@@ -136,6 +145,15 @@ def _read_all(pdf: pypdfium2.PdfDocument, recognizer: Recognizer) -> _Reading:
         start += len(texts[-1])
     reading.text = "".join(texts)
     return reading
+
+
+def _stated_label(pdf: pypdfium2.PdfDocument, number: int) -> str:
+    """What the file itself calls a page."""
+    try:
+        label = pdf.get_page_label(number - 1)
+    except (pypdfium2.PdfiumError, UnicodeDecodeError):
+        return ""
+    return " ".join(label.split()).translate(MADE_READABLE)[:_LONGEST_LABEL]
 
 
 def _damaged(what: str) -> InvalidInput:
