@@ -48,5 +48,5 @@ def roman(line: str) -> int:
 def _numbers(line: str) -> Iterator[tuple[str, int]]:
     for match in _LABEL.finditer(line):
         yield match.group(), int(match.group().rpartition("-")[2])
-    if (match := _ROMAN.fullmatch(line)) and (value := roman(line)):
-        yield match["label"], value
+    if (numeral := _ROMAN.fullmatch(line)) and (value := roman(line)):
+        yield numeral["label"], value
