@@ -62,6 +62,7 @@ class Objection:
 
     statement: Statement
     faults: tuple[Fault, ...]
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,15 @@ class Failure(Enum):
     WRONG_SHAPE = "wrong_shape"
     EMPTY = "empty"
     TOO_LARGE = "too_large"
+
+
+class NoDraft(Exception):
+    """What a model sent is no draft. Stays within the adapter, which says it in a Draft."""
+
+    def __init__(self, failure: Failure, usage: Usage | None = None) -> None:
+        super().__init__(failure.value)
+        self.failure = failure
+        self.usage = usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,14 @@ _MEASURE = re.compile(
     _I,
 )
 _WORDS_OF_TURN = re.compile(r"[^\W_]+")
+# What a rewording may say of its own.
+_SMALL_WORDS = frozenset(
+    "a about after an and are as at be been before by can could did do does during for from had"  # noqa: SIM905
+    " has have he her his how if in into is it its many may much must need of on or s shall she"
+    " should the their there they to under was were what when where which who whom whose why will"
+    " with would".split()
+)
+_MOST_RESOLVED = 120
 _MOST_WORDS = 8
 _MOST_LOWER = 6
 
@@ -106,6 +114,13 @@ def may_lean(question: str) -> bool:
         or _PRONOUN.search(question)
         or len(_WORDS_OF_TURN.findall(question)) <= _MOST_WORDS
     )
+
+
+def says_nothing_new(resolved: str, known: str) -> bool:
+    """Whether a rewording is built of known words and of words without content."""
+    words = {word.casefold() for word in _WORDS_OF_TURN.findall(known)} | _SMALL_WORDS
+    said = [word.casefold() for word in _WORDS_OF_TURN.findall(resolved)]
+    return 0 < len(resolved) <= MAX_CHARS and set(said) <= words and len(said) <= _MOST_RESOLVED
 
 
 def _resolved(question: str, before: str) -> str:

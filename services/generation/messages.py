@@ -121,4 +121,5 @@ def _objection(objection: core_pb2.Objection) -> drafter.Objection:
             )
             for reason in objection.reasons
         ),
+        objection.attempt,
     )

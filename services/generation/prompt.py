@@ -1,7 +1,7 @@
 """What a model is told: rules from a reviewed file, everything else framed as data."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from string import Template
@@ -28,6 +28,15 @@ class Prompt:
     version: str
     rules: Template
 
+    def resolve(self, question: str, history: Sequence[Turn], boundary: str) -> Request:
+        """The messages that ask for a question which stands alone."""
+        frames = [
+            *(_frame(f"turn_{index}", boundary, _turn(turn)) for index, turn in enumerate(history)),
+            _frame("question", boundary, question),
+        ]
+        told = "\n\n".join([*frames, "Reword the question so that it stands alone."])
+        return Request(self.rules.substitute(boundary=boundary), told, {})
+
     def request(self, task: Task, boundary: str) -> Request:
         """The messages for one task.
 
@@ -53,12 +62,23 @@ class Prompt:
                 for index, turn in enumerate(task.history)
             ),
             *(
-                _frame(f"objection_{index}", boundary, "\n".join(_objection(objection)))
+                _frame(f"kept_{index}", boundary, statement.text)
+                for index, statement in enumerate(task.kept)
+            ),
+            *(
+                _frame(
+                    f"objection_{index}",
+                    boundary,
+                    "\n".join(_objection(objection)),
+                    attempt=str(objection.attempt or ""),
+                )
                 for index, objection in enumerate(task.objections)
             ),
             _frame("question", boundary, task.question),
         ]
         asked = "Draft the answer to the question from the sources."
+        if task.kept:
+            asked += " Draft only what is missing beside the kept statements."
         if task.objections:
             asked += (
                 " Earlier statements were rejected: correct them as the objections say,"

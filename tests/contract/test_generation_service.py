@@ -54,7 +54,13 @@ async def generating(**settings):
 async def modelling(answer, **settings):
     async with ScriptedModel().listening() as model:
         model.answer = answer
-        chosen = {"backend": "openai", "model": "small", "openai_base_url": model.url, **settings}
+        chosen = {
+            "backend": "openai",
+            "model": "small",
+            "openai_base_url": model.url,
+            "structured_output": "json_schema",
+            **settings,
+        }
         async with generating(**chosen) as stub:
             yield stub, model
 
@@ -158,7 +164,7 @@ async def test_a_models_draft_comes_with_usage_and_judgement():
     assert statement.citations[0].passage_id == "p55"
     assert reply.compliance == core.COMPLIANCE_NON_COMPLIANT
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (120, 30)
-    assert reply.generator == "openai:small/prompt-1"
+    assert reply.generator == "openai:small/prompt-2"
 
 
 async def test_history_and_objections_reach_the_model():

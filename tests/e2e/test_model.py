@@ -68,6 +68,7 @@ def drafted(tmp_path_factory, receiver, model):
         "OPENAI_BASE_URL": f"{model.url}/v1",
         "OPENAI_API_KEY": "key",
         "VERITY_MODEL": "m",
+        "VERITY_STRUCTURED_OUTPUT": "json_schema",
     }
     folder = tmp_path_factory.mktemp("model")
     with running(folder, receiver, "--backend", "openai", environment=endpoint) as started:

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from langchain_core.tracers.langchain import wait_for_all_tracers
 from langsmith import utils as langsmith_utils
-from pydantic import SecretStr
 from scripted_model import Answer, ScriptedModel, called, in_mode, said
 
 from services.chassis.errors import Overloaded, Unavailable
+from services.generation.capabilities import known
 from services.generation.drafter import (
     Citation,
     Compliance,
@@ -24,8 +24,13 @@ from services.generation.drafter import (
     Task,
     Usage,
 )
-from services.generation.openai import Endpoint, OpenAIDrafter, normalized, open_model
+from services.generation.endpoint import Endpoint
+from services.generation.model import open_model
+from services.generation.modes import Mode
+from services.generation.openai import OpenAIDrafter
 from services.generation.prompt import load
+from services.generation.reply import form
+from services.generation.spending import Prices, Spending
 
 RULE = "Any corporate entity with a UBO above 25% must submit a notarized proof of funds."
 TASK = Task("What must be submitted?", (Passage("passage-7", RULE), Passage("passage-9", "Other.")))
@@ -39,7 +44,7 @@ GOOD = {
     "insufficient": False,
     "compliance": "unknown",
 }
-MODES = ("json_schema", "function_calling", "json_object")
+MODES = tuple(Mode)
 every_mode = pytest.mark.parametrize("mode", MODES)
 
 
@@ -50,20 +55,25 @@ async def model():
 
 
 @asynccontextmanager
-async def drafting(model, mode="json_schema", **changes):
+async def drafting(model, mode="json_schema", prices=None, context_tokens=0, **changes):
     endpoint = Endpoint(
         model="small-model",
         base_url=model.url,
-        api_key=SecretStr("sk-secret"),
-        mode=mode,
+        api_key="sk-secret",
         connect_seconds=1,
-        read_seconds=5,
+        first_token_seconds=5,
+        token_seconds=5,
         total_seconds=5,
         max_output_tokens=500,
     )
-    async with open_model(replace(endpoint, **changes)) as opened:
+    endpoint = replace(endpoint, **changes)
+    async with open_model(endpoint) as opened, known(opened, Mode(mode), context_tokens) as known_:
         yield OpenAIDrafter(
-            endpoint=replace(endpoint, **changes), prompt=load("prompt-1"), model=opened
+            opened,
+            known_,
+            load("prompt-2"),
+            load("resolve-1"),
+            Spending(endpoint.model, prices or Prices()),
         )
 
 
@@ -86,7 +96,7 @@ async def test_a_good_reply_is_a_draft_that_cites_passages_by_their_own_ids(mode
     )
     assert draft.compliance is Compliance.UNKNOWN
     assert draft.usage == Usage(120, 30)
-    assert drafter.generator == "openai:small-model/prompt-1"
+    assert drafter.generator == "openai:small-model/prompt-2"
 
 
 @every_mode
@@ -98,20 +108,24 @@ async def test_the_mode_the_key_and_the_limits_are_in_the_request(mode, model):
     assert model.paths == ["/v1/chat/completions"]
     assert model.keys == ["bearer sk-secret"]
     assert (request["model"], request["temperature"]) == ("small-model", 0)
-    assert request["max_completion_tokens"] == 500
+    assert request["max_tokens"] == 500
     assert not request.get("stream")
-    if mode == "function_calling":
+    system = request["messages"][0]["content"]
+    if mode is Mode.FUNCTION_CALLING:
         [tool] = request["tools"]
-        form = tool["function"]["parameters"]
+        schema = tool["function"]["parameters"]
         assert request["tool_choice"]["function"]["name"] == tool["function"]["name"] == "draft"
-    elif mode == "json_schema":
-        form = request["response_format"]["json_schema"]["schema"]
+    elif mode is Mode.JSON_SCHEMA:
+        schema = request["response_format"]["json_schema"]["schema"]
         assert request["response_format"]["json_schema"]["strict"] is True
+    elif mode is Mode.JSON_OBJECT_SCHEMA:
+        assert request["response_format"]["type"] == "json_object"
+        schema = request["response_format"]["schema"]
     else:
-        assert request["response_format"] == {"type": "json_object"}
-        return
-    assert set(form["required"]) == {"statements", "insufficient", "compliance"}
-    assert "$ref" not in json.dumps(form)
+        wanted = {"type": "json_object"} if mode is Mode.JSON_OBJECT else None
+        assert request.get("response_format") == wanted
+        schema = json.loads(system[system.index('{"additionalProperties"') :])
+    assert schema == form().schema
 
 
 async def test_an_invented_source_is_kept_for_verification_to_name(model):
@@ -197,7 +211,7 @@ BODIES = {
 
 
 # JSON modes share one path through LangChain.
-@pytest.mark.parametrize("mode", ["json_schema", "function_calling"])
+@pytest.mark.parametrize("mode", [Mode.JSON_SCHEMA, Mode.FUNCTION_CALLING])
 @pytest.mark.parametrize("answer", BODIES.values(), ids=BODIES)
 async def test_a_body_that_is_no_completion_is_no_draft(answer, mode, model):
     model.answer = answer
@@ -252,11 +266,10 @@ async def test_an_endpoint_that_is_not_there_is_unavailable(model):
             await drafter.draft(TASK)
 
 
-@pytest.mark.parametrize("limit", ["read_seconds", "total_seconds"])
 @pytest.mark.parametrize("body", [b"", b'{"id": '], ids=["before the reply", "in the reply"])
-async def test_a_model_that_hangs_is_given_up_and_its_connection_closed(limit, body, model):
+async def test_a_model_that_hangs_is_given_up_and_its_connection_closed(body, model):
     model.answer = Answer(body, hangs=True)
-    async with drafting(model, **{limit: 0.1}) as drafter:
+    async with drafting(model, total_seconds=0.1) as drafter:
         with pytest.raises(Unavailable, match="in time"):
             await drafter.draft(TASK)
         async with asyncio.timeout(2):
@@ -348,4 +361,4 @@ async def test_objections_reach_the_model_with_the_closest_words(model):
     ],
 )
 def test_an_address_without_a_path_gets_the_customary_one(given, called_at):
-    assert normalized(given) == called_at
+    assert Endpoint("m", given).url == called_at

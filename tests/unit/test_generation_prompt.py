@@ -29,7 +29,7 @@ def test_every_source_turn_and_question_stands_in_a_frame_of_its_own():
 
 def test_source_ids_stand_for_the_passages_in_their_order():
     task = Task("?", (Passage("passage-a", "One."), Passage("passage-b", "Two.")))
-    request = load("prompt-1").request(task, BOUNDARY)
+    request = load("prompt-2").request(task, BOUNDARY)
     assert request.passage_ids == {"src_0": "passage-a", "src_1": "passage-b"}
     assert "passage-a" not in request.user
 
@@ -95,7 +95,7 @@ def test_objections_are_told_with_their_quotes_reasons_and_closest_words():
 
 
 def test_the_rules_name_the_boundary_and_ask_for_json():
-    system = load("prompt-1").request(Task("?", ()), BOUNDARY).system
+    system = load("prompt-2").request(Task("?", ()), BOUNDARY).system
     assert BOUNDARY in system
     assert "$" not in system  # Every placeholder is filled.
     assert "JSON" in system

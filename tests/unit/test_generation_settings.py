@@ -18,14 +18,13 @@ async def test_without_a_word_the_drafter_is_extractive():
 
 
 async def test_three_variables_are_all_that_a_model_needs(monkeypatch):
-    monkeypatch.setenv("VERITY_BACKEND", "openai")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("VERITY_MODEL", "small-model")
     settings = Settings()
     assert "sk-secret" not in str(settings.printable())
     async with open_drafter(settings) as drafter:
-        assert drafter.generator == "openai:small-model/prompt-1"
+        assert drafter.generator == "openai:small-model/prompt-2"
 
 
 @pytest.mark.parametrize(

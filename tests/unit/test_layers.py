@@ -22,7 +22,7 @@ OUTSIDE = {
         "app", "calls", "edge", "events", "incoming", "openapi", "page", "problem", "schemas",
         "server", "twins", "uploads", "upstream", "wire", "grounded",
     },
-    "generation": {"measured", "openai", "reply"},
+    "generation": {"capabilities", "measured", "model", "openai", "reply", "spending"},
     "orchestrator": {"asking", "graph", "measures", "redis_memory"},
     "retrieval": {
         "batching", "ingest", "leases", "onnx", "originals", "pages", "parsers", "parsers.markdown",
