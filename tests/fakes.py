@@ -14,6 +14,7 @@ from verity.v1.retrieval_service_pb2_grpc import RetrievalServiceServicer
 from verity.v1.verification_service_pb2_grpc import VerificationServiceServicer
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
+from services.orchestrator.grounding_log import Entry, Log
 from services.orchestrator.memory import Lease, conversation_digest, digest, mean
 
 RULE = "Any corporate entity with a UBO above 25% equity must submit a notarized proof of funds."
@@ -92,9 +93,53 @@ class FakeGeneration(_Agent, GenerationServiceServicer):
         super().__init__()
         self.drafts = list(drafts)
 
-    async def Generate(self, request, context=None, **call):
-        async with self.asked(request):
-            return self.drafts[min(len(self.requests), len(self.drafts)) - 1]
+        # What a follow-up is resolved to; empty: to itself.
+        self.standalone = ""
+        self.resolved: list[generation.ResolveQuestionRequest] = []
+
+    async def GenerateStream(self, request, context=None, **call):
+        async with self.asked(request.generate):
+            made = self.drafts[min(len(self.requests), len(self.drafts)) - 1]
+            for statement in made.statements:
+                yield generation.GenerateStreamResponse(statement=statement)
+            yield generation.GenerateStreamResponse(draft=made)
+
+    async def ResolveQuestion(self, request, context=None, **call):
+        self.resolved.append(request)
+        if self.error:
+            raise self.error
+        return generation.ResolveQuestionResponse(
+            standalone_question=self.standalone or request.question
+        )
+
+
+class InProcess:
+    """A servicer called as its stub is."""
+
+    def __init__(self, servicer) -> None:
+        self._servicer = servicer
+
+    def __getattr__(self, method):
+        served = getattr(self._servicer, method)
+
+        async def call(request, **_):
+            return await served(request, None)
+
+        def stream(request, **_):
+            return _Stream(served(request, None))
+
+        return stream if method.endswith("Stream") else call
+
+
+class _Stream:
+    def __init__(self, replies) -> None:
+        self._replies = replies
+
+    def __aiter__(self):
+        return self._replies
+
+    def cancel(self) -> None:
+        """Whoever iterates was cancelled already."""
 
 
 class FakeVerification(_Agent, VerificationServiceServicer):
@@ -171,6 +216,7 @@ class FakeMemory:
         self.turns, self.log_length = turns, log_length
         self.down = False
         self.logs: dict[tuple[str, str], list[grounding.Answer]] = {}
+        self.entries: dict[tuple[str, str], list[Entry]] = {}
         self.records: dict[tuple[str, str], grounding.Answer] = {}
         self.claims: dict[tuple[str, str, str], tuple[Lease, str]] = {}
 
@@ -204,8 +250,20 @@ class FakeMemory:
         if self.claims.get((tenant, conversation, lease.key)) == (lease, ""):
             del self.claims[tenant, conversation, lease.key]
 
-    async def remember(self, tenant, answer, lease):
+    async def log(self, tenant, conversation):
         self._check()
+        return Log(
+            list(self.entries.get((tenant, digest(conversation)), [])),
+            list(self.entries.get((tenant, ""), [])),
+        )
+
+    async def remember(self, tenant, answer, lease, entry=None):
+        self._check()
+        if entry:
+            for scope in (digest(answer.conversation_id), ""):
+                kept = self.entries.setdefault((tenant, scope), [])
+                kept.append(entry)
+                del kept[: -self.log_length]
         stored = grounding.Answer.FromString(answer.SerializeToString())
         log = self.logs.setdefault((tenant, digest(answer.conversation_id)), [])
         log.append(stored)

@@ -60,13 +60,20 @@ class Settings(settings.Settings):
 
 
 @asynccontextmanager
+async def open_extractive(settings: Settings) -> AsyncIterator[Drafter]:
+    """The drafter that needs no model, and so stands in for one that is down."""
+    tokenizer = await asyncio.to_thread(nupunkt.load, "default")
+    rules = Rules(cut=settings.extractive_cut, limit=settings.extractive_limit)
+    with ThreadPoolExecutor(cpu.threads(), "extractive") as executor:
+        yield ExtractiveDrafter(Extractor(tokenizer, rules), executor)
+
+
+@asynccontextmanager
 async def open_drafter(settings: Settings) -> AsyncIterator[Drafter]:
     """The drafter of the backend that the settings name."""
     if not settings.asks_a_model:
-        tokenizer = await asyncio.to_thread(nupunkt.load, "default")
-        rules = Rules(cut=settings.extractive_cut, limit=settings.extractive_limit)
-        with ThreadPoolExecutor(cpu.threads(), "extractive") as executor:
-            yield ExtractiveDrafter(Extractor(tokenizer, rules), executor)
+        async with open_extractive(settings) as drafter:
+            yield drafter
     else:
         # Here, so that a process without a model does not pay for LangChain: 1 s and 50 MB.
         from services.generation.capabilities import known  # noqa: PLC0415
@@ -104,12 +111,12 @@ async def open_drafter(settings: Settings) -> AsyncIterator[Drafter]:
 async def main() -> None:
     settings = Settings()
     with telemetry.configured("generation", settings):
-        async with open_drafter(settings) as drafter:
+        async with open_drafter(settings) as drafter, open_extractive(settings) as extractive:
             await serve(
                 Service(
                     "verity.v1.GenerationService",
                     generation_service_pb2_grpc.add_GenerationServiceServicer_to_server,
-                    GenerationServicer(Measured(drafter)),
+                    GenerationServicer(Measured(drafter), Measured(extractive)),
                     dict.fromkeys(METHODS, settings.model_total_seconds + 5),
                 ),
                 settings,

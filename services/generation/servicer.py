@@ -21,26 +21,34 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class GenerationServicer(generation_service_pb2_grpc.GenerationServiceServicer):
-    """Translates, drafts, translates back."""
+    """Translates, drafts, translates back.
 
-    def __init__(self, drafter: Drafter) -> None:
+    Args:
+        drafter: That of the backend.
+        extractive: Drafts where a request asks for it; None: the drafter does.
+    """
+
+    def __init__(self, drafter: Drafter, extractive: Drafter | None = None) -> None:
         self._drafter = drafter
+        self._extractive = extractive or drafter
 
     async def Generate(
         self,
         request: pb.GenerateRequest,
         context: Context,  # noqa: ARG002 - gRPC's shape
     ) -> pb.GenerateResponse:
-        return from_draft(await self._drafter.draft(to_task(request)), self._drafter.generator)
+        drafter = self._of(request)
+        return from_draft(await drafter.draft(to_task(request)), drafter.generator)
 
     async def GenerateStream(
         self,
         request: pb.GenerateStreamRequest,
         context: Context,  # noqa: ARG002 - gRPC's shape
     ) -> AsyncIterator[pb.GenerateStreamResponse]:
-        async with aclosing(self._drafter.stream(to_task(request.generate))) as events:
+        drafter = self._of(request.generate)
+        async with aclosing(drafter.stream(to_task(request.generate))) as events:
             async for event in events:
-                yield from_event(event, self._drafter.generator)
+                yield from_event(event, drafter.generator)
 
     async def ResolveQuestion(
         self,
@@ -49,3 +57,6 @@ class GenerationServicer(generation_service_pb2_grpc.GenerationServiceServicer):
     ) -> pb.ResolveQuestionResponse:
         resolved = await self._drafter.resolve(request.question, to_history(request.history))
         return from_resolution(resolved)
+
+    def _of(self, request: pb.GenerateRequest) -> Drafter:
+        return self._extractive if request.extractive else self._drafter

@@ -1,6 +1,7 @@
 """Starts the orchestrator: reads its settings, opens its memory and its channels, serves."""
 
 from contextlib import AsyncExitStack
+from typing import Literal
 
 import langsmith
 from pydantic import Field
@@ -47,6 +48,11 @@ class Settings(settings.Settings):
     generate_seconds: float = Field(default=45.0, gt=0)
     verify_seconds: float = Field(default=20.0, gt=0)
     score_seconds: float = Field(default=5.0, gt=0)
+    resolve_seconds: float = Field(default=10.0, gt=0)
+    # The most seconds an answer may take; then what was verified is the answer.
+    answer_seconds: float = Field(default=120.0, gt=0)
+    # What drafts when the model is down or over its budget: nothing, or the extractive backend.
+    fallback: Literal["none", "extractive"] = "none"
 
 
 async def main() -> None:
@@ -96,8 +102,11 @@ async def main() -> None:
                 generate=settings.generate_seconds,
                 verify=settings.verify_seconds,
                 score=settings.score_seconds,
+                resolve=settings.resolve_seconds,
+                answer=settings.answer_seconds,
             ),
             measures=Measures(telemetry.meter()),
+            fallback=settings.fallback == "extractive",
         )
         limits = Limits(settings.max_attempts, settings.retrieve_limit)
         asker = Asker(build().compile(), agents, limits)

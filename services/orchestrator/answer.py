@@ -6,7 +6,9 @@ from itertools import count
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
-from services.orchestrator.review import Review, conflicts, released
+from services.orchestrator.compliance import by_type, judged
+from services.orchestrator.objections import settled
+from services.orchestrator.review import conflicts, untold
 from services.orchestrator.state import State
 
 ABSTENTION = "Insufficient information in the provided sources."
@@ -18,39 +20,40 @@ _AUTHORITIES = {
 }
 # The citation has all of it.
 _LONGEST_QUOTE = 400
-_DECIDED = (core.COMPLIANCE_COMPLIANT, core.COMPLIANCE_NON_COMPLIANT)
 
 
 def compose(state: State) -> grounding.Answer:
     """The answer without what only its surroundings know: id, time and trace."""
+    asked, statements = state["asked"], [one.verified for one in state["said"]]
+    whole = bool(statements) and _is_whole(state)
     answer = grounding.Answer(
-        conversation_id=state["asked"].conversation,
-        question=state["asked"].question,
+        conversation_id=asked.conversation,
+        question=asked.question,
+        standalone_question=state["standalone"],
+        as_of=asked.as_of,
+        strategy=state["strategy"],
         stage_timings=state["timings"],
         attempts=state["attempts"],
-        objections=state["objections"],
+        attempt_log=state["attempt_log"],
+        objections=settled(state["objections"], state["said"], state["attempt_log"]),
         search=state["search"],
         memory_degraded=state["degraded"],
+        degraded=state["extractive"],
+        generator=_generator(state),
+        verifier=state["verifier"],
     )
-    if "draft" in state:
-        answer.generator = state["draft"].generator
-    best = state.get("best")
-    statements = released(best) if best else []
-    if best:
-        answer.verifier = best.verifier
-    if best and statements:
-        whole = len(statements) == len(best.statements)
+    if statements:
         answer.text = text(statements)
         answer.statements.extend(statements)
         answer.status = answer.STATUS_ANSWERED if whole else answer.STATUS_PARTIAL
-        answer.compliance = _compliance(best, whole=whole)
-        answer.generator = best.draft.generator
         answer.confidence.CopyFrom(state["confidence"])
     else:
         answer.text = ABSTENTION
         answer.status = answer.STATUS_ABSTAINED
         answer.abstention.CopyFrom(_abstention(state))
         answer.confidence.SetInParent()
+    answer.compliance, gaps = _compliance(state, whole=whole)
+    answer.compliance_gaps.extend(gaps)
     return answer
 
 
@@ -63,12 +66,36 @@ def text(statements: Iterable[core.VerifiedStatement]) -> str:
     )
 
 
-def _compliance(verified: Review, *, whole: bool) -> core.Compliance:
-    """The drafter's judgement rests on its whole draft: where a part fell, nothing is decided."""
-    judged = verified.draft.compliance
-    if judged in _DECIDED and not whole:
-        return core.COMPLIANCE_UNKNOWN
-    return judged
+def _is_whole(state: State) -> bool:
+    """Every statement of the last draft was verified, and no conflict is left untold."""
+    last = state["attempt_log"][-1].outcome == grounding.Attempt.OUTCOME_VERIFIED
+    return last and not untold(
+        conflicts(state["objections"]), (one.verified for one in state["said"])
+    )
+
+
+def _generator(state: State) -> str:
+    """Who drafted what is said; where nothing is, who drafted last."""
+    drafting = {one.attempt for one in state["said"]}
+    names = dict.fromkeys(
+        one.generator for one in state["attempt_log"] if one.attempt in drafting and one.generator
+    )
+    last = next((one.generator for one in reversed(state["attempt_log"]) if one.generator), "")
+    return ", ".join(names) or last
+
+
+def _compliance(
+    state: State, *, whole: bool
+) -> tuple[core.Compliance, list[grounding.ComplianceGap]]:
+    """The drafter's judgement, where what it rests on is cited; two corpora always ask for one."""
+    judgement, asked = state["compliance"], state["asked"]
+    if asked.in_two_corpora:
+        judgement = judgement or core.COMPLIANCE_UNKNOWN
+    elif not state["said"]:
+        judgement = core.COMPLIANCE_UNSPECIFIED
+    corpora = state["corpora"] if asked.in_two_corpora else by_type(state["passages"])
+    statements = [one.verified for one in state["said"]]
+    return judged(judgement, statements, corpora, whole=whole)
 
 
 def _abstention(state: State) -> core.Abstention:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from langgraph.graph.state import CompiledStateGraph
+from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
+from verity.v1 import retrieval_service_pb2 as retrieval
 
 from services.chassis import deadline
-from services.chassis.errors import Unavailable
-from services.orchestrator import routes
+from services.chassis.errors import InvalidInput, Unavailable, Violation
+from services.orchestrator import routes, strategy
 from services.orchestrator.graph import Agents, Event
+from services.orchestrator.grounding_log import Log
 from services.orchestrator.memory import Lease, digest
 from services.orchestrator.state import Asked, State
 
@@ -21,6 +24,8 @@ from services.orchestrator.state import Asked, State
 _LEASE_MARGIN_SECONDS = 5.0
 # Outside an RPC there is no deadline.
 _LEASE_SECONDS = 60.0
+# To score, store and send what was verified when the caller's time is nearly up.
+_RESERVE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,10 @@ class Asker:
         self._agents = agents
         self._limits = limits
 
+    def strategy(self, log: Log) -> grounding.Strategy:
+        """What the next question of a conversation with this log is answered with."""
+        return strategy.choose(log, passages=self._limits.passages)
+
     async def ask(self, tenant: str, request: grounding.AskRequest) -> grounding.Answer:
         """The answer alone."""
         answer = grounding.Answer()
@@ -62,6 +71,7 @@ class Asker:
         same, and the answer is flagged as `memory_degraded`.
         """
         arrived = time.monotonic()
+        _check(request)
         conversation = request.conversation_id or _new_conversation(tenant, request.idempotency_key)
         lease = _lease(request) if request.idempotency_key else None
         degraded = answered = False
@@ -82,10 +92,12 @@ class Asker:
                 tenant=tenant,
                 conversation=conversation,
                 question=request.question,
-                filter=request.filter,
+                filters=_filters(request),
                 max_attempts=request.max_attempts or self._limits.max_attempts,
                 lease=lease,
                 arrived=arrived,
+                ends=arrived + _seconds(self._agents.budgets.answer),
+                as_of=request.as_of,
             )
             async with aclosing(self._run(asked, degraded=degraded)) as events:
                 async for event in events:
@@ -100,11 +112,21 @@ class Asker:
             "asked": asked,
             "degraded": degraded,
             "history": [],
+            "strategy": strategy.usual(self._limits.passages),
+            "standalone": "",
             "limit": self._limits.passages,
             "searches": 0,
             "passages": [],
+            "corpora": {},
             "attempts": 0,
+            "attempt_log": [],
+            "compliance": core.COMPLIANCE_UNSPECIFIED,
+            "said": [],
+            "failed": [],
             "objections": [],
+            "verifier": "",
+            "extractive": False,
+            "over": False,
             "timings": [],
         }
         run = self._graph.astream(
@@ -126,6 +148,28 @@ class Asker:
             await self._agents.memory.release(tenant, conversation, lease)
         except Unavailable:
             return  # The lease ends by itself.
+
+
+def _check(request: grounding.AskRequest) -> None:
+    """What no rule beside a single field can say."""
+    facts, rules = request.HasField("facts"), request.HasField("rules")
+    if facts != rules:
+        missing = "rules" if facts else "facts"
+        description = "facts and rules are given together or not at all"
+        raise InvalidInput(description, violations=(Violation(missing, description),))
+    if facts and request.HasField("filter"):
+        description = "is not given beside facts and rules"
+        raise InvalidInput(f"filter {description}", violations=(Violation("filter", description),))
+
+
+def _filters(request: grounding.AskRequest) -> list[retrieval.DocumentFilter]:
+    return [request.facts, request.rules] if request.HasField("facts") else [request.filter]
+
+
+def _seconds(budget: float) -> float:
+    """What there is for an answer, less what is needed to say it before the caller's deadline."""
+    left = deadline.remaining()
+    return budget if left is None else min(budget, left - min(_RESERVE_SECONDS, left / 10))
 
 
 def _new_conversation(tenant: str, idempotency_key: str) -> str:

@@ -4,7 +4,7 @@ from opentelemetry.metrics import Meter
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
-from services.orchestrator.review import Review
+from services.orchestrator.review import Checked
 
 
 class Measures:
@@ -33,14 +33,36 @@ class Measures:
             "verity.memory.degraded", unit="{answer}", description="Answers given without memory."
         )
 
+        self._objections = meter.create_counter(
+            "verity.objections",
+            unit="{objection}",
+            description="Objections, by what became of them.",
+        )
+        self._fallbacks = meter.create_counter(
+            "verity.fallbacks",
+            unit="{draft}",
+            description="Drafts made without the model: it is down.",
+        )
+        self._contradictions = meter.create_counter(
+            "verity.contradictions",
+            unit="{answer}",
+            description="Answers withheld: verification said otherwise the second time.",
+        )
+
     def stage(self, name: str, seconds: float, *, failed: bool) -> None:
         self._stages.record(seconds, {"stage": name, "failed": failed})
 
-    def reviewed(self, review: Review) -> None:
-        for statement in review.statements:
-            self._verdicts.add(1, {"verdict": core.Verdict.Name(statement.verdict)})
-            for reason in statement.reasons:
-                self._reasons.add(1, {"code": _code(reason)})
+    def checked(self, checked: Checked) -> None:
+        statement = checked.verified
+        self._verdicts.add(1, {"verdict": core.Verdict.Name(statement.verdict)})
+        for reason in statement.reasons:
+            self._reasons.add(1, {"code": _code(reason)})
+
+    def fell_back(self) -> None:
+        self._fallbacks.add(1)
+
+    def contradicted(self) -> None:
+        self._contradictions.add(1)
 
     def answered(self, answer: grounding.Answer) -> None:
         self._answers.add(1, {"status": grounding.Answer.Status.Name(answer.status)})
@@ -48,6 +70,9 @@ class Measures:
         if answer.HasField("abstention"):
             kind = core.Abstention.Type.Name(answer.abstention.type)
             self._abstentions.add(1, {"type": kind})
+        for objection in answer.objections:
+            outcome = core.Objection.Outcome.Name(objection.outcome)
+            self._objections.add(1, {"outcome": outcome})
         if answer.memory_degraded:
             self._degraded.add(1)
 

@@ -9,6 +9,8 @@ from typing import Protocol
 from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import grounding_service_pb2 as grounding
 
+from services.orchestrator.grounding_log import Entry, Log
+
 _ANSWER_ID = re.compile(r"([0-9a-f]{32})-[0-9a-f]{32}")
 
 
@@ -26,8 +28,8 @@ class Lease:
 class Memory(Protocol):
     """Kept per tenant and conversation. Every method raises Unavailable while the store is down.
 
-    An answer, its place in the conversation, its turn and its grounding confidence are written
-    together or not at all, and no call loses what another wrote.
+    An answer, its place in the conversation, its turn, its grounding confidence and its entry in
+    the conversation's log are written together or not at all, and no call loses what another wrote.
     """
 
     async def recall(self, tenant: str, conversation: str) -> list[generation.Turn]:
@@ -49,8 +51,18 @@ class Memory(Protocol):
         """Gives an unanswered key back; nothing if it is answered or another's."""
         ...
 
-    async def remember(self, tenant: str, answer: grounding.Answer, lease: Lease | None) -> float:
-        """Stores an answer and fulfils its lease.
+    async def log(self, tenant: str, conversation: str) -> Log:
+        """What can be learned from the answers before; nothing for an unknown conversation."""
+        ...
+
+    async def remember(
+        self,
+        tenant: str,
+        answer: grounding.Answer,
+        lease: Lease | None,
+        entry: Entry | None = None,
+    ) -> float:
+        """Stores an answer, with what is to be learned from it, and fulfils its lease.
 
         Returns:
             The conversation's historical quality, this answer included. It is part of the answer

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, cast
@@ -19,6 +19,7 @@ from verity.v1 import grounding_service_pb2 as grounding
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
 from services.orchestrator.breaker import Breaker
+from services.orchestrator.grounding_log import Entry, Log, decoded, encoded
 from services.orchestrator.memory import Lease, conversation_digest, digest
 
 _log = structlog.get_logger()
@@ -37,8 +38,9 @@ _MOST_TURN_BYTES = 100_000
 # Everything a given answer changes, or nothing. Returns the historical quality, which only the log
 # inside the transaction knows; it is kept beside the answer's bytes.
 _REMEMBER = """
-local answer, answers, turns, quality, claim = unpack(KEYS)
-local id, body, turn, confidence, ttl, log_length, turns_length, held, answered = unpack(ARGV)
+local answer, answers, turns, quality, learned, claim = unpack(KEYS)
+local id, body, turn, confidence, entry, ttl, log_length = unpack(ARGV)
+local turns_length, held, answered = unpack(ARGV, 8)
 redis.call('RPUSH', quality, confidence)
 redis.call('LTRIM', quality, -log_length, -1)
 local log = redis.call('LRANGE', quality, 0, -1)
@@ -50,9 +52,22 @@ redis.call('RPUSH', answers, id)
 redis.call('LTRIM', answers, -log_length, -1)
 redis.call('RPUSH', turns, turn)
 redis.call('LTRIM', turns, -turns_length, -1)
-for _, key in ipairs({answer, answers, turns, quality}) do redis.call('EXPIRE', key, ttl) end
+if entry ~= '' then
+  redis.call('RPUSH', learned, entry)
+  redis.call('LTRIM', learned, -log_length, -1)
+end
+for _, key in ipairs({answer, answers, turns, quality, learned}) do
+  redis.call('EXPIRE', key, ttl)
+end
 if claim and redis.call('GET', claim) == held then redis.call('SET', claim, answered, 'EX', ttl) end
 return mean
+"""
+
+# What a tenant's answers teach is kept apart: it may lie on another node of a cluster.
+_LEARN = """
+redis.call('RPUSH', KEYS[1], ARGV[1])
+redis.call('LTRIM', KEYS[1], -ARGV[2], -1)
+redis.call('EXPIRE', KEYS[1], ARGV[3])
 """
 
 _RELEASE = """
@@ -76,9 +91,10 @@ class RedisMemory:
     """The `Memory` of `memory.py`.
 
     Keys are `verity:{tenant:conversation}:...`, so a conversation is one hash slot of a cluster.
-    `answers` (ids), `turns` and `quality` are capped lists, `answer:ID` is a hash of the answer's
-    bytes and its historical quality, `claim:KEY` says who is answering under an idempotency key, or
-    which answer it got.
+    `answers` (ids), `turns`, `quality` and `log` are capped lists, `answer:ID` is a hash of the
+    answer's bytes and its historical quality, `claim:KEY` says who is answering under an
+    idempotency key, or which answer it got. `verity:{tenant}:log` is the log of all
+    conversations of a tenant.
 
     Args:
         client: Connected to the store, with replies as bytes and without retries of its own.
@@ -95,6 +111,7 @@ class RedisMemory:
         self._timeout = timeout_seconds
         self._breaker = Breaker(_DOWN, _FAILURES, pause_seconds=pause_seconds)
         self._remember = client.register_script(_REMEMBER)
+        self._learn = client.register_script(_LEARN)
         self._release = client.register_script(_RELEASE)
 
     async def recall(self, tenant: str, conversation: str) -> list[generation.Turn]:
@@ -130,15 +147,30 @@ class RedisMemory:
         async with self._operation():
             await self._release(keys=[f"{scope}:claim:{lease.key}"], args=[_held(lease)])
 
-    async def remember(self, tenant: str, answer: grounding.Answer, lease: Lease | None) -> float:
+    async def log(self, tenant: str, conversation: str) -> Log:
+        scope = _scope(tenant, digest(conversation))
+        async with self._operation():
+            own = await _reply(self._client.lrange(f"{scope}:log", 0, -1))
+            all_ = await _reply(self._client.lrange(_log_of(tenant), 0, -1))
+        return Log(_entries(own), _entries(all_))
+
+    async def remember(
+        self,
+        tenant: str,
+        answer: grounding.Answer,
+        lease: Lease | None,
+        entry: Entry | None = None,
+    ) -> float:
         scope = _scope(tenant, digest(answer.conversation_id))
-        lists = [f"{scope}:{name}" for name in ("answers", "turns", "quality")]
+        lists = [f"{scope}:{name}" for name in ("answers", "turns", "quality", "log")]
+        learned = encoded(entry) if entry else b""
         keys = [_record(scope, answer.id), *lists]
         args: list[str | bytes | int] = [
             answer.id,
             answer.SerializeToString(),
             _turn(answer).SerializeToString(),
             repr(answer.confidence.grounding_confidence),
+            learned,
             self._keeping.ttl_seconds,
             self._keeping.log_length,
             self._keeping.turns,
@@ -147,7 +179,12 @@ class RedisMemory:
             keys.append(f"{scope}:claim:{lease.key}")
             args += [_held(lease), f"{_ANSWERED}:{lease.fingerprint}:{answer.id}"]
         async with self._operation():
-            return float(await self._remember(keys=keys, args=args))
+            quality = float(await self._remember(keys=keys, args=args))
+        if learned:
+            # The answer is kept; what is not learned from it is no reason to say that it is not.
+            with suppress(Unavailable):
+                await self._teach(tenant, learned)
+        return quality
 
     async def answer(self, tenant: str, answer_id: str) -> grounding.Answer:
         conversation = conversation_digest(answer_id)
@@ -199,6 +236,15 @@ class RedisMemory:
             if policy != "noeviction":
                 _log.warning("memory_may_evict", maxmemory_policy=policy, wanted="noeviction")
 
+    async def _teach(self, tenant: str, learned: bytes) -> None:
+        kept: list[str | bytes | int] = [
+            learned,
+            self._keeping.log_length,
+            self._keeping.ttl_seconds,
+        ]
+        async with self._operation():
+            await self._learn(keys=[_log_of(tenant)], args=kept)
+
     async def _read(self, scope: str, answer_id: str) -> grounding.Answer | None:
         record = await _reply(self._client.hmget(_record(scope, answer_id), *_FIELDS))
         return _answer(*record) if record[0] is not None else None
@@ -237,6 +283,14 @@ async def open_memory(
 
 def _scope(tenant: str, conversation: str) -> str:
     return f"verity:{{{tenant}:{conversation}}}"
+
+
+def _log_of(tenant: str) -> str:
+    return f"verity:{{{tenant}}}:log"
+
+
+def _entries(kept: list[bytes]) -> list[Entry]:
+    return [entry for one in kept if (entry := decoded(one)) is not None]
 
 
 def _record(scope: str, answer_id: str) -> str:

@@ -1,10 +1,9 @@
-"""What verification said of a draft, believed only as far as it fits what was sent."""
+"""What verification said of statements, believed only as far as it fits what was sent."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from verity.v1 import core_pb2 as core
-from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import verification_service_pb2 as verification
 
 _FAILURES = (
@@ -17,53 +16,52 @@ _CHECK_FAILED = "The reply of the verification does not fit what was to be verif
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
-    """A draft and its verdicts: one statement for each that was drafted, in the same order."""
+class Checked:
+    """A statement as it was drafted, and what verification says of it."""
 
-    draft: generation.GenerateResponse
-    statements: tuple[core.VerifiedStatement, ...]
-    citations_total: int
-    citations_verified: int
-    verifier: str
+    drafted: core.DraftStatement
+    verified: core.VerifiedStatement
+    # The draft it is of; the first is 1.
+    attempt: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether it may be said: nothing else ever gets into an answer or a stream."""
+        return self.verified.verdict == core.VERDICT_SUPPORTED and len(self.verified.citations) > 0
+
+    @property
+    def citations_verified(self) -> int:
+        return min(len(self.verified.citations), len(self.drafted.citations))
 
 
 def review(
-    draft: generation.GenerateResponse,
+    drafted: Sequence[core.DraftStatement],
     passages: Sequence[core.Passage],
     reply: verification.VerifyResponse,
-) -> Review:
+    attempt: int,
+) -> list[Checked]:
     """Holds a reply against its request: what does not fit becomes UNCHECKED, never a pass."""
     sources = {passage.id: passage for passage in passages}
-    if len(reply.statements) == len(draft.statements):
-        statements = tuple(
-            verified if _fits(drafted, verified, sources) else _unchecked(drafted)
-            for drafted, verified in zip(draft.statements, reply.statements, strict=True)
-        )
-    else:
-        statements = tuple(_unchecked(drafted) for drafted in draft.statements)
-    return Review(
-        draft,
-        statements,
-        reply.citations_total,
-        min(reply.citations_verified, reply.citations_total),
-        reply.verifier,
-    )
-
-
-def released(verified: Review) -> list[core.VerifiedStatement]:
-    """What may be said: nothing else ever gets into an answer or a stream."""
-    return [s for s in verified.statements if s.verdict == core.VERDICT_SUPPORTED and s.citations]
-
-
-def objections(verified: Review, attempt: int) -> list[core.Objection]:
-    """What is sent back to the drafter: each statement that did not pass, and why."""
+    if len(reply.statements) != len(drafted):
+        return [Checked(statement, _unchecked(statement), attempt) for statement in drafted]
     return [
-        core.Objection(
-            attempt=attempt, statement=drafted, verdict=found.verdict, reasons=found.reasons
+        Checked(
+            statement,
+            verified if _fits(statement, verified, sources) else _unchecked(statement),
+            attempt,
         )
-        for drafted, found in zip(verified.draft.statements, verified.statements, strict=True)
-        if found.verdict != core.VERDICT_SUPPORTED
+        for statement, verified in zip(drafted, reply.statements, strict=True)
     ]
+
+
+def objection(checked: Checked) -> core.Objection:
+    """What is sent back to the drafter of a statement that did not pass."""
+    return core.Objection(
+        attempt=checked.attempt,
+        statement=checked.drafted,
+        verdict=checked.verified.verdict,
+        reasons=checked.verified.reasons,
+    )
 
 
 def conflicts(objections: Iterable[core.Objection]) -> list[core.Reason]:
@@ -76,10 +74,16 @@ def conflicts(objections: Iterable[core.Objection]) -> list[core.Reason]:
     ]
 
 
-def tells_of(verified: Review, conflict: core.Reason) -> bool:
-    """Whether what may be said has a statement that rests on all the sources in conflict."""
-    sources = {citation.passage_id for citation in conflict.citations}
-    return any(sources <= {c.passage_id for c in s.citations} for s in released(verified))
+def untold(
+    conflicts: Iterable[core.Reason], said: Iterable[core.VerifiedStatement]
+) -> list[core.Reason]:
+    """The conflicts of which no statement tells: it would rest on all the sources in conflict."""
+    cited = [{citation.passage_id for citation in statement.citations} for statement in said]
+    return [
+        conflict
+        for conflict in conflicts
+        if not any({c.passage_id for c in conflict.citations} <= sources for sources in cited)
+    ]
 
 
 def _fits(

@@ -2,11 +2,15 @@
 
 from typing import Literal
 
-from services.orchestrator.review import released
 from services.orchestrator.state import State
 
 # The most passages one search may bring (RetrieveRequest.limit) and one draft may be made from.
 WIDEST = 50
+
+
+def after_recall(state: State) -> Literal["resolve", "retrieve"]:
+    """A question without any before it stands alone."""
+    return "resolve" if state["history"] else "retrieve"
 
 
 def after_retrieve(state: State) -> Literal["generate", "retrieve", "score", "remember"]:
@@ -18,49 +22,63 @@ def after_retrieve(state: State) -> Literal["generate", "retrieve", "score", "re
     return _close(state)
 
 
-def after_generate(state: State) -> Literal["verify", "retrieve", "score", "remember"]:
-    """A draft is verified; a drafter who finds no answer gets more to read, attempts permitting."""
-    if not insufficient(state):
+def after_generate(
+    state: State,
+) -> Literal["verify", "generate", "retrieve", "score", "remember"]:
+    """Statements are verified as a whole; a drafter who finds no answer gets more to read.
+
+    A reply that is no draft is asked for again, unless it fails as the one before did.
+    """
+    if state["attempt_log"][-1].drafted:
         return "verify"
+    if state["draft"].failure:
+        return "generate" if _worth_another(state) else _close(state)
     if _attempts_left(state) and _may_widen(state):
         return "retrieve"
     return _close(state)
 
 
-def after_verify(state: State) -> Literal["generate", "score", "remember"]:
+def after_verify(state: State) -> Literal["generate", "retrieve", "score", "remember"]:
     """All supported: done. Else the objections go back, unless that is used up or leads nowhere."""
-    failed = _failure(state, state["attempts"])
-    if failed and _attempts_left(state) and failed != _failure(state, state["attempts"] - 1):
+    if _worth_another(state):
         return "generate"
+    if state["draft"].insufficient and _attempts_left(state) and _may_widen(state):
+        return "retrieve"
     return _close(state)
-
-
-def insufficient(state: State) -> bool:
-    """The drafter says so, or has nothing to say."""
-    return state["draft"].insufficient or not state["draft"].statements
 
 
 def recursion_limit(max_attempts: int) -> int:
     """The most steps a question can take: each draft with a search of its own, one to spare."""
-    once = ("recall", "score", "remember", "spare")
+    once = ("recall", "resolve", "score", "remember", "spare")
     each = ("retrieve", "generate", "verify")
     return len(once) + len(each) * max_attempts
 
 
 def _close(state: State) -> Literal["score", "remember"]:
-    """What was verified is scored and said; where nothing was, the answer is an abstention."""
-    return "score" if "best" in state and released(state["best"]) else "remember"
+    """What was verified is scored; where nothing was, the answer is an abstention."""
+    return "score" if state["said"] else "remember"
+
+
+def _worth_another(state: State) -> bool:
+    failed = _failure(state, state["attempts"])
+    return (
+        bool(failed) and _attempts_left(state) and failed != _failure(state, state["attempts"] - 1)
+    )
 
 
 def _attempts_left(state: State) -> bool:
-    return state["attempts"] < state["asked"].max_attempts
+    return not state["over"] and state["attempts"] < state["asked"].max_attempts
 
 
 def _may_widen(state: State) -> bool:
-    return state["searches"] < state["asked"].max_attempts and state["limit"] < WIDEST
+    return (
+        not state["over"]
+        and state["searches"] < state["asked"].max_attempts
+        and state["limit"] < WIDEST
+    )
 
 
-def _failure(state: State, attempt: int) -> set[tuple[bytes, int, tuple[int, ...]]]:
+def _failure(state: State, attempt: int) -> set[tuple[bytes, int, tuple[int | str, ...]]]:
     """What failed in an attempt and how, to be compared with another's; not in which words."""
     return {
         (
@@ -70,4 +88,8 @@ def _failure(state: State, attempt: int) -> set[tuple[bytes, int, tuple[int, ...
         )
         for objection in state["objections"]
         if objection.attempt == attempt
+    } | {
+        (b"", 0, (one.failure,))
+        for one in state["attempt_log"]
+        if one.attempt == attempt and one.failure
     }

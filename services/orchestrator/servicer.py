@@ -10,6 +10,7 @@ from verity.v1.grounding_service_pb2_grpc import GroundingServiceServicer
 
 from services.chassis.errors import InvalidInput, Violation
 from services.orchestrator.asking import Asker
+from services.orchestrator.grounding_log import failing_documents
 from services.orchestrator.memory import Memory, conversation_digest, digest, mean
 
 # Seconds a call may take whose caller gave no deadline.
@@ -66,8 +67,13 @@ class GroundingServicer(GroundingServiceServicer):
         self, request: grounding.GetGroundingQualityRequest, _context: Context
     ) -> grounding.GetGroundingQualityResponse:
         recent = await self._memory.quality(self._tenant, request.conversation_id)
+        log = await self._memory.log(self._tenant, request.conversation_id)
         return grounding.GetGroundingQualityResponse(
-            historical_quality=mean(recent), answer_count=len(recent), recent=recent
+            historical_quality=mean(recent),
+            answer_count=len(recent),
+            recent=recent,
+            failing_documents=failing_documents(log.conversation),
+            strategy=self._asker.strategy(log),
         )
 
 

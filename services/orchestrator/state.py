@@ -1,5 +1,6 @@
 """What is known about one question while it is being answered."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import add
 from typing import Annotated, TypedDict
@@ -9,8 +10,9 @@ from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import retrieval_service_pb2 as retrieval
 
+from services.orchestrator.compliance import Corpora
 from services.orchestrator.memory import Lease
-from services.orchestrator.review import Review
+from services.orchestrator.review import Checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +22,18 @@ class Asked:
     tenant: str
     conversation: str
     question: str
-    filter: retrieval.DocumentFilter
+    # One for each corpus that is searched: the filter, or that of the facts and that of the rules.
+    filters: Sequence[retrieval.DocumentFilter]
     max_attempts: int
     lease: Lease | None
-    # time.monotonic() when it arrived.
+    # time.monotonic() when it arrived, and when its answer must be on its way.
     arrived: float
+    ends: float
+    as_of: str = ""
+
+    @property
+    def in_two_corpora(self) -> bool:
+        return len(self.filters) > 1
 
 
 class State(TypedDict, total=False):
@@ -35,21 +44,38 @@ class State(TypedDict, total=False):
     # The memory could not be used: no history, nothing is stored.
     degraded: bool
     history: list[generation.Turn]
+    strategy: grounding.Strategy
+    # The question where it leans on the ones before, said so that it stands alone; else empty.
+    standalone: str
 
     # How many passages the last search asked for; before the first, how many it is to ask for.
     limit: int
     searches: int
+    query: str
+    # All that was found so far and may be drafted from: the last search's first.
     passages: list[core.Passage]
-    # The last search brought a passage that the one before had not.
+    # Where the passages are from, when two corpora were asked.
+    corpora: Corpora
+    # The last search brought a passage that the ones before had not.
     news: bool
     search: core.SearchReport
 
-    # Drafts made so far.
+    # Drafts made so far, and what became of each.
     attempts: int
+    attempt_log: list[grounding.Attempt]
     draft: generation.GenerateResponse
-    # The draft of which most could be verified.
-    best: Review
+    # As the drafters judge it: the last one's word, UNKNOWN where only an earlier one judged.
+    compliance: core.Compliance
+    # What was said: verified, and final.
+    said: list[Checked]
+    # What failed of the last draft that had any statements.
+    failed: list[Checked]
     objections: Annotated[list[core.Objection], add]
+    verifier: str
+    # The model is down or over its budget: the extractive backend drafts.
+    extractive: bool
+    # Nothing more is begun: the time is used up, or the drafter is gone.
+    over: bool
 
     confidence: core.Confidence
     timings: Annotated[list[core.StageTiming], add]

@@ -18,7 +18,7 @@ from verity.v1 import generation_service_pb2_grpc as rpc
 
 from services.chassis.client import channel
 from services.chassis.server import Service, serving
-from services.generation.__main__ import METHODS, Settings, open_drafter
+from services.generation.__main__ import METHODS, Settings, open_drafter, open_extractive
 from services.generation.measured import Measured
 from services.generation.servicer import GenerationServicer
 
@@ -35,11 +35,11 @@ QUESTION = "What must be done if proof of funds is not notarized?"
 async def generating(**settings):
     """A stub of the service as its process builds it."""
     chosen = Settings(**settings)
-    async with open_drafter(chosen) as drafter:
+    async with open_drafter(chosen) as drafter, open_extractive(chosen) as extractive:
         service = Service(
             NAME,
             rpc.add_GenerationServiceServicer_to_server,
-            GenerationServicer(Measured(drafter)),
+            GenerationServicer(Measured(drafter), Measured(extractive)),
             dict.fromkeys(METHODS, 10.0),
         )
         async with (
@@ -78,6 +78,17 @@ def passage(name="p55", text=RULE) -> core.Passage:
 
 def request(**more) -> pb.GenerateRequest:
     return pb.GenerateRequest(**{"question": QUESTION, "passages": [passage()], **more})
+
+
+async def test_the_extractive_backend_stands_in_for_a_model_that_is_down():
+    async with modelling(Answer(status=500)) as (stub, model):
+        made = await stub.Generate(request(extractive=True))
+        assert made.generator == "extractive/1"
+        assert [statement.text for statement in made.statements] == [RULE]
+        asked = pb.GenerateStreamRequest(generate=request(extractive=True))
+        *_, last = [reply async for reply in stub.GenerateStream(asked)]
+        assert last.draft.generator == "extractive/1"
+        assert model.requests == []
 
 
 DRAFT = json.dumps(

@@ -173,7 +173,8 @@ async def test_an_answer_carries_its_trace_and_each_stage_is_a_span_with_its_cal
         assert spans[f"stage.{stage}"].parent.span_id in {s.context.span_id for s in served}
     for stage, method in (
         ("retrieve", "RetrievalService/Retrieve"),
-        ("generate", "GenerationService/Generate"),
+        ("generate", "GenerationService/GenerateStream"),
+        ("generate", "VerificationService/Verify"),
         ("verify", "VerificationService/Verify"),
         ("score", "VerificationService/ScoreConfidence"),
     ):

@@ -123,11 +123,26 @@ def test_a_model_that_keeps_inventing_is_answered_with_silence(drafted, model):
 
 @pytest.mark.parametrize(
     "broken",
-    [Answer(status=500), said("I would rather not."), said(None, refusal="No."), said('{"st')],
-    ids=["error", "prose", "refusal", "cut off"],
+    [said("I would rather not."), said(None, refusal="No."), said('{"st')],
+    ids=["prose", "refusal", "cut off"],
 )
-def test_a_model_that_gives_no_draft_is_unavailable_and_never_an_answer(drafted, model, broken):
+def test_a_model_that_gives_no_draft_is_asked_once_more_and_then_answered_with_silence(
+    drafted, model, broken
+):
     model.told(broken)
+
+    answer = drafted.run("ask", QUESTION)[1]
+
+    assert answer["abstention"]["type"] == "UNVERIFIABLE"
+    assert [objection["reasons"][0]["code"] for objection in answer["objections"]] == [
+        "UNUSABLE_DRAFT",
+        "UNUSABLE_DRAFT",
+    ]
+    assert len(model.requests) == 2
+
+
+def test_a_model_that_is_down_is_unavailable_and_never_an_answer(drafted, model):
+    model.told(Answer(status=500))
 
     code, failed = drafted.run("ask", QUESTION)
 

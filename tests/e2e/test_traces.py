@@ -40,7 +40,8 @@ def test_the_trace_begins_at_the_command(spans):
 
 @pytest.mark.parametrize("edge", CASES["calls"], ids=lambda edge: edge["method"])
 def test_a_call_is_a_client_span_in_its_stage_with_a_server_span_below(spans, edge):
-    outer = {s.span_id for s in named(spans, edge["caller"], edge["within"])}
+    within = edge["within"] if isinstance(edge["within"], list) else [edge["within"]]
+    outer = {s.span_id for stage in within for s in named(spans, edge["caller"], stage)}
     calls = named(spans, edge["caller"], edge["method"], CLIENT)
     served = named(spans, edge["callee"], edge["method"], SERVER)
 

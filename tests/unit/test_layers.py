@@ -23,7 +23,9 @@ OUTSIDE = {
         "server", "twins", "uploads", "upstream", "wire", "grounded",
     },
     "generation": {"capabilities", "measured", "model", "openai", "reply", "spending"},
-    "orchestrator": {"asking", "graph", "measures", "redis_memory"},
+    "orchestrator": {
+        "agents", "asking", "drafting", "graph", "measures", "redis_memory", "stages",
+    },
     "retrieval": {
         "batching", "ingest", "leases", "onnx", "originals", "pages", "parsers", "parsers.markdown",
         "parsers.ocr", "parsers.pdf", "parsers.pdf_forms", "parsers.pdf_headings",

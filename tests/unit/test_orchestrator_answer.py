@@ -1,5 +1,8 @@
 """Nothing that was not verified gets into an answer, whatever verification replies."""
 
+from dataclasses import replace
+
+import pytest
 from fakes import citation, draft, honest, passage, statement
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,30 +12,71 @@ from verity.v1 import retrieval_service_pb2 as retrieval
 from verity.v1 import verification_service_pb2 as verification
 
 from services.orchestrator.answer import ABSTENTION, compose, text
-from services.orchestrator.review import objections, released, review
+from services.orchestrator.release import Release
+from services.orchestrator.review import objection, review
 from services.orchestrator.state import Asked
 
 SOURCE = passage()
 SUPPORTED = core.VERDICT_SUPPORTED
-ASKED = Asked("t", "c", "q?", retrieval.DocumentFilter(), 3, None, 0.0)
+ASKED = Asked("t", "c", "q?", [retrieval.DocumentFilter()], 3, None, 0.0, 9.0)
+Attempt = grounding.Attempt
+Gap = grounding.ComplianceGap
 
 
 def state(**known):
     return {
         "asked": ASKED,
+        "standalone": "",
+        "strategy": grounding.Strategy(passages=8),
         "attempts": 1,
+        "attempt_log": [Attempt(attempt=1, outcome=Attempt.OUTCOME_VERIFIED, generator="fake/1")],
+        "compliance": core.COMPLIANCE_UNSPECIFIED,
+        "said": [],
+        "failed": [],
         "objections": [],
         "timings": [],
         "degraded": False,
+        "extractive": False,
+        "passages": [FACTS, RULES, SOURCE],
+        "corpora": {},
+        "verifier": "fake-verifier/1",
         "search": core.SearchReport(document_count=3, passage_count=70),
         "confidence": core.Confidence(grounding_confidence=0.9),
         **known,
     }
 
 
-def checked(made, passages=(SOURCE,)):
+def of_type(name, kind):
+    made = passage(name)
+    made.document_type = kind
+    return made
+
+
+FACTS, RULES = of_type("facts", "kyc"), of_type("rules", "Policy")
+
+
+def known_of(checked, **known):
+    """What is known when a draft was checked."""
+    release = Release([], [])
+    for one in checked:
+        release.offer(one)
+    outcome = Attempt.OUTCOME_OBJECTED if release.failed else Attempt.OUTCOME_VERIFIED
+    return state(
+        said=release.said,
+        failed=release.failed,
+        objections=[objection(one) for one in release.failed],
+        attempt_log=[Attempt(attempt=1, outcome=outcome, generator="fake/1")],
+        **known,
+    )
+
+
+def checked(made, passages=(SOURCE, FACTS, RULES)):
     request = verification.VerifyRequest(statements=made.statements, passages=passages)
-    return review(made, passages, honest(request))
+    return review(made.statements, passages, honest(request), 1)
+
+
+def answered(made, **known):
+    return compose(known_of(checked(made), **known))
 
 
 def supported(words, *citations):
@@ -44,7 +88,8 @@ def supported(words, *citations):
 
 
 def released_from(made, *statements, passages=(SOURCE,)):
-    return released(review(made, passages, verification.VerifyResponse(statements=statements)))
+    reply = verification.VerifyResponse(statements=statements)
+    return [one.verified for one in review(made.statements, passages, reply, 1) if one.passed]
 
 
 DRAFT = draft(statement("First."), statement("Second."))
@@ -98,8 +143,8 @@ def test_a_support_that_gives_reasons_against_itself_is_none():
 
 
 def test_what_does_not_fit_is_objected_to_as_unchecked():
-    broken = review(DRAFT, [SOURCE], verification.VerifyResponse())
-    found = objections(broken, 2)
+    broken = review(DRAFT.statements, [SOURCE], verification.VerifyResponse(), 2)
+    found = [objection(one) for one in broken]
     assert [o.statement.text for o in found] == ["First.", "Second."]
     assert {o.verdict for o in found} == {core.VERDICT_UNCHECKED}
     assert {o.attempt for o in found} == {2}
@@ -107,8 +152,10 @@ def test_what_does_not_fit_is_objected_to_as_unchecked():
 
 
 def test_more_citations_verified_than_there_are_count_as_all():
-    odd = verification.VerifyResponse(citations_total=2, citations_verified=9)
-    assert review(DRAFT, [SOURCE], odd).citations_verified == 2
+    twice = supported("First.", *[citation(SOURCE, "25% equity")] * 2)
+    reply = verification.VerifyResponse(statements=[twice])
+    (one,) = review(DRAFT.statements[:1], [SOURCE], reply, 1)
+    assert one.citations_verified == 1
 
 
 def test_citation_numbers_count_up_through_the_answer():
@@ -117,10 +164,9 @@ def test_citation_numbers_count_up_through_the_answer():
 
 
 def test_a_whole_draft_is_an_answer():
-    answer = compose(state(best=checked(draft(statement("A."), compliance=2)), draft=draft()))
+    answer = answered(draft(statement("A.")))
     assert answer.status == grounding.Answer.STATUS_ANSWERED
     assert answer.text == "A. [1]"
-    assert answer.compliance == core.COMPLIANCE_NON_COMPLIANT
     assert answer.confidence.grounding_confidence == 0.9
     assert answer.generator == "fake/1"
     assert answer.verifier == "fake-verifier/1"
@@ -128,21 +174,64 @@ def test_a_whole_draft_is_an_answer():
 
 
 def test_a_part_of_a_draft_is_a_partial_answer_that_decides_no_compliance():
-    made = draft(statement("A."), statement("B.", "invented"), compliance=1)
-    answer = compose(state(best=checked(made)))
+    made = draft(
+        statement("A.", source="facts"),
+        statement("C.", source="rules"),
+        statement("B.", "invented"),
+    )
+    answer = answered(made, compliance=core.COMPLIANCE_COMPLIANT)
     assert answer.status == grounding.Answer.STATUS_PARTIAL
-    assert [s.text for s in answer.statements] == ["A."]
+    assert [s.text for s in answer.statements] == ["A.", "C."]
     assert answer.compliance == core.COMPLIANCE_UNKNOWN
+    assert [gap.corpus for gap in answer.compliance_gaps] == [Gap.CORPUS_JUDGEMENT]
+
+
+@pytest.mark.parametrize(
+    ("sources", "lacking"),
+    [
+        (["facts", "rules"], []),
+        (["rules"], [Gap.CORPUS_FACTS]),
+        (["facts"], [Gap.CORPUS_RULES]),
+        # A document without a type says neither.
+        (["p1"], [Gap.CORPUS_FACTS, Gap.CORPUS_RULES]),
+    ],
+)
+def test_compliance_is_decided_only_where_facts_and_rules_are_cited(sources, lacking):
+    made = draft(*(statement(f"From {name}.", source=name) for name in sources))
+    answer = answered(made, compliance=core.COMPLIANCE_NON_COMPLIANT)
+    decided = core.COMPLIANCE_UNKNOWN if lacking else core.COMPLIANCE_NON_COMPLIANT
+    assert answer.compliance == decided
+    assert [gap.corpus for gap in answer.compliance_gaps] == lacking
+    assert all(gap.message for gap in answer.compliance_gaps)
+
+
+def test_filters_say_what_is_fact_and_what_is_rule_whatever_the_documents_type():
+    both = replace(ASKED, filters=[retrieval.DocumentFilter()] * 2)
+    corpora = {"p1": frozenset({Gap.CORPUS_FACTS}), "facts": frozenset({Gap.CORPUS_RULES})}
+    made = draft(statement("A."), statement("C.", source="facts"))
+    known = {"asked": both, "corpora": corpora}
+    answer = answered(made, compliance=core.COMPLIANCE_COMPLIANT, **known)
+    assert answer.compliance == core.COMPLIANCE_COMPLIANT
+    # Asked in two corpora, it is a question of compliance even if the drafter says nothing of it.
+    answer = answered(made, **known)
+    assert answer.compliance == core.COMPLIANCE_UNKNOWN
+    assert [gap.corpus for gap in answer.compliance_gaps] == [Gap.CORPUS_JUDGEMENT]
+    silent = compose(state(**known, attempts=0, attempt_log=[]))
+    assert silent.compliance == core.COMPLIANCE_UNKNOWN
+    assert [gap.corpus for gap in silent.compliance_gaps][:2] == [
+        Gap.CORPUS_FACTS,
+        Gap.CORPUS_RULES,
+    ]
 
 
 def test_a_part_of_a_draft_about_no_compliance_stays_about_none():
     made = draft(statement("A."), statement("B.", "invented"))
-    assert compose(state(best=checked(made))).compliance == core.COMPLIANCE_UNSPECIFIED
+    assert answered(made).compliance == core.COMPLIANCE_UNSPECIFIED
 
 
 def test_nothing_verified_is_an_abstention_without_confidence():
-    failed = checked(draft(statement("B.", "invented"), compliance=1))
-    answer = compose(state(best=failed, objections=objections(failed, 1)))
+    made = draft(statement("B.", "invented"))
+    answer = answered(made, compliance=core.COMPLIANCE_COMPLIANT)
     assert answer.status == grounding.Answer.STATUS_ABSTAINED
     assert answer.text == ABSTENTION
     assert answer.abstention.type == core.Abstention.TYPE_UNVERIFIABLE
@@ -152,7 +241,7 @@ def test_nothing_verified_is_an_abstention_without_confidence():
 
 
 def test_nothing_found_is_an_abstention_that_says_what_was_searched():
-    answer = compose(state(attempts=0))
+    answer = compose(state(attempts=0, attempt_log=[]))
     assert answer.abstention.type == core.Abstention.TYPE_NO_EVIDENCE
     assert "70 passages" in answer.abstention.message
     assert "3 documents" in answer.abstention.message
@@ -198,10 +287,10 @@ def test_no_reply_gets_an_unverified_word_into_an_answer(drafted, reply, fitted)
     ):  # Else hardly any reply would fit its draft, and the property would hold for nothing.
         for one, w in zip(reply.statements, drafted, strict=False):
             one.text = w
-    reviewed = review(made, [SOURCE], reply)
-    answer = compose(state(best=reviewed, objections=objections(reviewed, 1)))
+    reviewed = review(made.statements, [SOURCE], reply, 1)
+    answer = compose(known_of(reviewed))
 
-    assert [s.text for s in reviewed.statements] == drafted
+    assert [one.verified.text for one in reviewed] == drafted
     proven = [
         one
         for w, one in zip(drafted, reply.statements, strict=False)
@@ -215,11 +304,16 @@ def test_no_reply_gets_an_unverified_word_into_an_answer(drafted, reply, fitted)
         and all(c.document_sha256 == SOURCE.document_sha256 for c in one.citations)
         and all(c.document_id == SOURCE.document_id for c in one.citations)
     ]
-    assert list(answer.statements) == proven
-    assert answer.text == (text(proven) if proven else ABSTENTION)
-    assert {o.statement.text for o in answer.objections} == {
-        s.text for s in reviewed.statements if s not in proven
-    }
+    # What is said again in the same words is said once.
+    once = list({" ".join(one.text.split()): one for one in reversed(proven)}.values())[::-1]
+    assert sorted(s.text.split() for s in answer.statements) == sorted(
+        one.text.split() for one in once
+    )
+    assert all(one in proven for one in answer.statements)
+    assert answer.text == (text(answer.statements) if proven else ABSTENTION)
+    assert [o.statement.text for o in answer.objections] == [
+        one.verified.text for one in reviewed if one.verified not in proven
+    ]
 
 
 def conflicting(*citations):
@@ -232,8 +326,7 @@ def conflicting(*citations):
 def test_a_conflict_that_stops_an_answer_is_its_abstention_with_each_place_once():
     one, other = (citation(SOURCE, q) for q in ("Any corporate entity", "proof of funds"))
     reply = verification.VerifyResponse(statements=[conflicting(one, other)] * 2)
-    reviewed = review(draft(*[statement("A.")] * 2), [SOURCE], reply)
-    answer = compose(state(best=reviewed, objections=objections(reviewed, 1)))
+    answer = compose(known_of(review([statement("A.")] * 2, [SOURCE], reply, 1)))
     assert answer.abstention.type == core.Abstention.TYPE_CONFLICTING
     assert list(answer.abstention.conflicting) == [one, other]
 
@@ -241,12 +334,9 @@ def test_a_conflict_that_stops_an_answer_is_its_abstention_with_each_place_once(
 def test_a_side_of_a_conflict_that_is_not_in_its_source_makes_the_statement_unchecked():
     one = citation(SOURCE, "Any corporate entity")
     invented = core.Citation(passage_id="p1", quote="Pay me.", span=core.Span(start=0, end=7))
-    reviewed = review(
-        draft(statement("A.")),
-        [SOURCE],
-        verification.VerifyResponse(statements=[conflicting(one, invented)]),
-    )
-    assert reviewed.statements[0].verdict == core.VERDICT_UNCHECKED
-    answer = compose(state(best=reviewed, objections=objections(reviewed, 1)))
+    reply = verification.VerifyResponse(statements=[conflicting(one, invented)])
+    reviewed = review([statement("A.")], [SOURCE], reply, 1)
+    assert reviewed[0].verified.verdict == core.VERDICT_UNCHECKED
+    answer = compose(known_of(reviewed))
     assert answer.abstention.type == core.Abstention.TYPE_UNVERIFIABLE
     assert "Pay me" not in str(answer)

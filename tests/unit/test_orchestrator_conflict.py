@@ -4,7 +4,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import nupunkt
 import pytest
-from fakes import FakeGeneration, FakeMemory, FakeRetrieval, draft, passage, statement
+from fakes import (
+    FakeGeneration,
+    FakeMemory,
+    FakeRetrieval,
+    InProcess,
+    draft,
+    passage,
+    statement,
+)
 from opentelemetry.sdk.metrics import MeterProvider
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
@@ -29,19 +37,6 @@ OTHER = "Proof of funds is kept in the file of the corporate entity."
 QUESTION = "At which share of equity must a corporate entity with a UBO submit proof of funds?"
 
 Answer = grounding.Answer
-
-
-class InProcess:
-    """A servicer called as its stub is."""
-
-    def __init__(self, servicer):
-        self._servicer = servicer
-
-    def __getattr__(self, method):
-        async def call(request, **_):
-            return await getattr(self._servicer, method)(request, None)
-
-        return call
 
 
 def source(name, text, **dates):
@@ -74,7 +69,7 @@ def ask(executor):
         extractive = InProcess(GenerationServicer(Measured(ExtractiveDrafter(extractor, executor))))
         agents = Agents(
             retrieval=FakeRetrieval(*passages),
-            generation=FakeGeneration(*drafts) if drafts else extractive,
+            generation=InProcess(FakeGeneration(*drafts)) if drafts else extractive,
             verification=InProcess(VerificationServicer(Verifier(executor, 0.6), Weights())),
             memory=FakeMemory(),
             budgets=Budgets(5, 5, 5, 5),
