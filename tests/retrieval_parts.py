@@ -14,6 +14,7 @@ from services.retrieval.document import Box, Chunk, Line, Page, ParsedDocument
 from services.retrieval.index import Kind, Where
 from services.retrieval.ingest import Ingestor
 from services.retrieval.leases import Leases
+from services.retrieval.listing import Listing
 from services.retrieval.originals import Originals
 from services.retrieval.passage import Metadata
 from services.retrieval.reading import Reading
@@ -83,6 +84,7 @@ class Parts:
     originals: Originals
     ingestor: Ingestor
     directory: Path
+    listing: Listing
     searcher: Searcher
 
 
@@ -128,7 +130,17 @@ async def put_together(
             max_running=4,
         )
         searcher = Searcher(catalog, batcher, dense_weight=0.65)
-        yield Parts(index, batcher, catalog, leases, originals, ingestor, directory, searcher)
+        yield Parts(
+            index,
+            batcher,
+            catalog,
+            leases,
+            originals,
+            ingestor,
+            directory,
+            Listing(catalog, index),
+            searcher,
+        )
 
 
 def upload(name="policy.txt", *, size_bytes=0, sha256="", offset=None, **metadata):

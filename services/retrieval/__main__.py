@@ -19,6 +19,7 @@ from services.retrieval.index import Index
 from services.retrieval.ingest import Ingestor, IsolatedReader
 from services.retrieval.isolation import Worker
 from services.retrieval.leases import Leases
+from services.retrieval.listing import Listing
 from services.retrieval.onnx import OnnxEmbedder
 from services.retrieval.originals import Originals
 from services.retrieval.qdrant_edge import open_edge_index
@@ -129,6 +130,7 @@ async def main() -> None:
                 ingestor,
                 Searcher(catalog, batcher, dense_weight=settings.dense_weight),
                 catalog,
+                Listing(catalog, index),
                 Renderer(catalog, originals, painter, seconds=settings.parse_seconds),
                 tenant=settings.tenant,
                 default_limit=settings.default_limit,

@@ -4,13 +4,10 @@ A document's record is one point, and writing it is the one moment at which a ve
 visible: its passages are written before, and count for nothing until the record names their hash.
 """
 
-import base64
-import binascii
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from services.chassis.errors import InvalidInput, NotFound, Unavailable, Violation
+from services.chassis.errors import NotFound, Unavailable
 from services.retrieval import payload
 from services.retrieval.index import Hit, Index, Kind, Point, SparseVector, Where
 from services.retrieval.passage import Passage, StoredDocument
@@ -64,19 +61,14 @@ class Catalog:
         records = await self._index.scroll(where)
         return payload.to_document(records[0].payload) if records else None
 
-    async def page(self, tenant: str, size: int, token: str) -> tuple[list[StoredDocument], str]:
-        """Documents by source name, then id, after those before `token`; and the next token."""
-        after = _from_token(token)
-        # Stores cannot sort by text: for each page the names of all are read, and one page's rest.
-        names = await self._index.scroll(
-            Where(tenant, Kind.DOCUMENT), fields=["source_name", "document_id"]
-        )
-        keys = sorted((r.payload["source_name"], r.payload["document_id"]) for r in names)
-        rest = [key for key in keys if key > after]
-        page = rest[:size]
-        found = await self._documents(tenant, [id_ for _, id_ in page])
-        token = _to_token(page[-1]) if len(rest) > size else ""
-        return [found[id_] for _, id_ in page if id_ in found], token
+    async def documents(self, tenant: str, ids: Collection[str]) -> dict[str, StoredDocument]:
+        """The current versions of those there are."""
+        return await self._documents(tenant, ids)
+
+    @staticmethod
+    def where(tenant: str, narrow: Filter) -> Where:
+        """The records of the documents that pass the filter."""
+        return _to_where(tenant, Kind.DOCUMENT, narrow)
 
     async def passage(self, tenant: str, passage_id: str) -> Passage:
         """One passage of a current version. Raises NotFound."""
@@ -205,23 +197,4 @@ def _to_where(tenant: str, kind: Kind, narrow: Filter, hidden: Collection[_Versi
         any_of={name: values for name, values in any_of.items() if values},
         none_of={"edition": [payload.edition(*v) for v in sorted(hidden)]} if hidden else {},
         at_least={"authority": narrow.min_authority} if narrow.min_authority else {},
-    )
-
-
-def _to_token(key: tuple[str, str]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
-
-
-def _from_token(token: str) -> tuple[str, str]:
-    if not token:
-        return ("", "")
-    try:
-        match json.loads(base64.urlsafe_b64decode(token)):
-            case [str(name), str(id_)]:
-                return (name, id_)
-    except (binascii.Error, ValueError):
-        pass
-    raise InvalidInput(
-        "This is no page token; send next_page_token of the reply before.",
-        violations=(Violation("page_token", "is not a token that this method returned"),),
     )

@@ -1,5 +1,7 @@
 """The contract's messages to our own types, and back."""
 
+from collections.abc import Callable
+
 from google.protobuf import timestamp_pb2
 from verity.v1 import core_pb2, retrieval_service_pb2
 
@@ -7,10 +9,12 @@ from services.chassis.errors import InvalidInput, Violation
 from services.retrieval.catalog import Filter
 from services.retrieval.document import Box
 from services.retrieval.ingest import Outcome, Progress, Result, Stage
+from services.retrieval.listing import Listed, Wanted
 from services.retrieval.pages import RenderedPage
 from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
 from services.retrieval.receiving import Upload
 from services.retrieval.search import Report
+from services.retrieval.standing import Standing
 
 _MIN_DPI = 36
 _DEFAULT_DPI = 144
@@ -65,6 +69,23 @@ def from_event(event: Progress | Result) -> retrieval_service_pb2.IngestDocument
                     outcome=_OUTCOMES[event.outcome], document=from_document(event.document)
                 )
             )
+
+
+def to_wanted(
+    request: retrieval_service_pb2.ListDocumentsRequest, today: Callable[[], str]
+) -> Wanted:
+    return Wanted(
+        narrow=to_filter(request.filter),
+        name_contains=request.name_contains,
+        standing=_STANDINGS.get(request.standing),
+        as_of=request.as_of or today(),
+    )
+
+
+def from_listed(listed: Listed) -> core_pb2.Document:
+    document = from_document(listed.document)
+    document.superseded_by.extend(listed.superseded_by)
+    return document
 
 
 def from_document(document: StoredDocument) -> core_pb2.Document:
@@ -169,6 +190,10 @@ _STAGES = {
     Stage.PARSING: _Response.Progress.STAGE_PARSING,
     Stage.EMBEDDING: _Response.Progress.STAGE_EMBEDDING,
     Stage.INDEXING: _Response.Progress.STAGE_INDEXING,
+}
+_STANDINGS = {
+    retrieval_service_pb2.ListDocumentsRequest.Standing.Value(f"STANDING_{standing.name}"): standing
+    for standing in Standing
 }
 _OUTCOMES = {
     Outcome.CREATED: _Response.Result.OUTCOME_CREATED,

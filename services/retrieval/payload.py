@@ -55,7 +55,7 @@ def to_document(payload: Payload) -> StoredDocument:
     """The document whose record this is."""
     return StoredDocument(
         id=payload["document_id"],
-        metadata=_to_metadata(payload),
+        metadata=to_metadata(payload),
         version=payload["version"],
         sha256=payload["sha256"],
         content_type=payload["content_type"],
@@ -112,7 +112,7 @@ def to_passage(id_: str, payload: Payload) -> Passage:
         document_id=payload["document_id"],
         document_sha256=payload["sha256"],
         version=payload["version"],
-        metadata=_to_metadata(payload),
+        metadata=to_metadata(payload),
         text=payload["text"],
         page_number=payload["page_number"],
         section_id=payload["section_id"],
@@ -165,7 +165,21 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _to_metadata(payload: Payload) -> Metadata:
+# What has to be read of a payload for `to_metadata`.
+METADATA = (
+    "source_name",
+    "document_type",
+    "authority",
+    "published",
+    "effective_from",
+    "effective_to",
+    "tags",
+    "supersedes",
+)
+
+
+def to_metadata(payload: Payload) -> Metadata:
+    """What a payload says of its document."""
     return Metadata(
         source_name=payload["source_name"],
         document_type=payload["document_type"],

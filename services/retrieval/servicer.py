@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from datetime import UTC, datetime
 from typing import Any
 
 import grpc
@@ -12,6 +13,7 @@ from services.chassis.errors import InvalidInput, Violation
 from services.retrieval import messages
 from services.retrieval.catalog import Catalog
 from services.retrieval.ingest import Ingestor
+from services.retrieval.listing import Listing
 from services.retrieval.rendering import Renderer
 from services.retrieval.search import Searcher
 
@@ -45,6 +47,7 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
         ingestor: Ingestor,
         searcher: Searcher,
         catalog: Catalog,
+        listing: Listing,
         renderer: Renderer,
         *,
         tenant: str,
@@ -53,6 +56,7 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
         self._ingestor = ingestor
         self._searcher = searcher
         self._catalog = catalog
+        self._listing = listing
         self._renderer = renderer
         self._tenant = tenant
         self._default_limit = default_limit
@@ -81,16 +85,20 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
         self, request: pb.GetDocumentRequest, _context: Context
     ) -> pb.GetDocumentResponse:
         document = await self._catalog.document(self._tenant, request.document_id)
-        return pb.GetDocumentResponse(document=messages.from_document(document))
+        (listed,) = await self._listing.listed(self._tenant, [document])
+        return pb.GetDocumentResponse(document=messages.from_listed(listed))
 
     async def ListDocuments(
         self, request: pb.ListDocumentsRequest, _context: Context
     ) -> pb.ListDocumentsResponse:
-        documents, token = await self._catalog.page(
-            self._tenant, request.page_size or _PAGE_SIZE, request.page_token
+        listed, token = await self._listing.page(
+            self._tenant,
+            request.page_size or _PAGE_SIZE,
+            request.page_token,
+            messages.to_wanted(request, _today),
         )
         return pb.ListDocumentsResponse(
-            documents=map(messages.from_document, documents), next_page_token=token
+            documents=map(messages.from_listed, listed), next_page_token=token
         )
 
     async def DeleteDocument(
@@ -121,6 +129,10 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
             messages.to_dpi(request.dpi),
         )
         return messages.from_page(page)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 async def _metadata(requests: Requests) -> pb.IngestMetadata:

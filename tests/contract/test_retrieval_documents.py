@@ -403,23 +403,23 @@ async def test_documents_are_listed_by_name_then_id_in_pages_that_do_not_shift(p
     names = ["b.txt", "C.txt", "a.txt", "é.txt", "d.txt"]
     for name in names:
         await ingest(parts, f"text of {name}\n", name)
-    page, token = await parts.catalog.page("a", 2, "")
-    listed = [document.metadata.source_name for document in page]
+    page, token = await parts.listing.page("a", 2, "")
+    listed = [one.document.metadata.source_name for one in page]
     assert listed == ["C.txt", "a.txt"]
     # What comes before the place where we are changes nothing of what is to come.
     await ingest(parts, "new\n", "A.txt")
-    await parts.ingestor.delete("a", page[0].id)
+    await parts.ingestor.delete("a", page[0].document.id)
     while token:
-        page, token = await parts.catalog.page("a", 2, token)
-        listed += [document.metadata.source_name for document in page]
+        page, token = await parts.listing.page("a", 2, token)
+        listed += [one.document.metadata.source_name for one in page]
     assert listed == sorted(names)
-    assert await parts.catalog.page("b", 10, "") == ([], "")
+    assert await parts.listing.page("b", 10, "") == ([], "")
 
 
 @pytest.mark.parametrize("token", ["x", "é", "bm90IGpzb24=", "WzEsMl0=", "e30=", "WyJhIl0="])
 async def test_a_page_token_that_is_none_is_refused(parts, token):
     with pytest.raises(InvalidInput) as caught:
-        await parts.catalog.page("a", 2, token)
+        await parts.listing.page("a", 2, token)
     assert caught.value.violations[0].field == "page_token"
 
 
@@ -486,8 +486,8 @@ async def test_tenants_with_the_same_files_see_nothing_of_each_other(parts, tena
                 with pytest.raises(NotFound):
                     await parts.ingestor.delete(other, id_)
     for tenant in tenants:
-        for document in (await parts.catalog.page(tenant, 10, ""))[0]:
-            await parts.ingestor.delete(tenant, document.id)
+        for one in (await parts.listing.page(tenant, 10, ""))[0]:
+            await parts.ingestor.delete(tenant, one.document.id)
     assert (await everything(parts)).files == {}
 
 

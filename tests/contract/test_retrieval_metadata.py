@@ -37,7 +37,8 @@ async def what_holds(parts):
     """WAS or IS, whichever readers see; fails when they see anything between."""
     first, _ = await parts.searcher.search("a", "funds", Filter(), 50)
     assert len(first) == 3
-    (document,) = (await parts.catalog.page("a", 10, ""))[0]
+    ((listed,), _) = await parts.listing.page("a", 10, "")
+    document = listed.document
     assert {passage.metadata for passage in first} == {document.metadata}
     was = document.metadata.authority == 3
     for finds, expected in ((FINDS_WAS, was), (FINDS_IS, not was)):

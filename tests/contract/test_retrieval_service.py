@@ -112,6 +112,7 @@ async def served(directory, embedder=None):
                     parts.ingestor,
                     parts.searcher,
                     parts.catalog,
+                    parts.listing,
                     Renderer(parts.catalog, parts.originals, worker, seconds=30),
                     tenant="default",
                     default_limit=8,

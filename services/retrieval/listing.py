@@ -1,0 +1,122 @@
+"""Which documents there are, page by page: by name, narrowed by what is said of them."""
+
+import base64
+import binascii
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from services.chassis.errors import InvalidInput, Violation
+from services.retrieval import payload
+from services.retrieval.catalog import Catalog, Filter
+from services.retrieval.index import Index, Kind, Where
+from services.retrieval.passage import Metadata, StoredDocument
+from services.retrieval.standing import Standing, on
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which documents to list; empty fields do not narrow.
+
+    Attributes:
+        name_contains: Part of the source name, in whatever case.
+        standing: What they are on the day `as_of`, YYYY-MM-DD.
+    """
+
+    narrow: Filter = field(default_factory=Filter)
+    name_contains: str = ""
+    standing: Standing | None = None
+    as_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A document, and the names of those that name it as superseded, in order."""
+
+    document: StoredDocument
+    superseded_by: tuple[str, ...]
+
+
+class Listing:
+    """Lists a tenant's documents."""
+
+    def __init__(self, catalog: Catalog, index: Index) -> None:
+        self._catalog = catalog
+        self._index = index
+
+    async def page(
+        self, tenant: str, size: int, token: str, wanted: Wanted | None = None
+    ) -> tuple[list[Listed], str]:
+        """Documents by source name, then id, after those before `token`; and the next token.
+
+        Stores cannot sort by text: for each page the metadata of all that pass the filter are read,
+        and the rest of one page's.
+        """
+        after = _from_token(token)
+        wanted = wanted or Wanted()
+        said = await self._metadata(self._catalog.where(tenant, wanted.narrow))
+        superseding = await self._superseding(tenant, said) if wanted.standing else {}
+        part = wanted.name_contains.casefold()
+        rest = sorted(
+            key
+            for id_, metadata in said.items()
+            if (key := (metadata.source_name, id_)) > after
+            and part in metadata.source_name.casefold()
+            and wanted.standing
+            in {None, on(wanted.as_of, metadata, superseding.get(metadata.source_name, ()))}
+        )
+        page = rest[:size]
+        found = await self._catalog.documents(tenant, [id_ for _, id_ in page])
+        listed = await self.listed(tenant, [found[id_] for _, id_ in page if id_ in found])
+        return listed, _to_token(page[-1]) if len(rest) > size else ""
+
+    async def listed(self, tenant: str, documents: Collection[StoredDocument]) -> list[Listed]:
+        """The documents with what supersedes them."""
+        if not documents:
+            return []
+        names = [document.metadata.source_name for document in documents]
+        where = Where(tenant, Kind.DOCUMENT, any_of={"supersedes": names})
+        superseding = _by_superseded((await self._metadata(where)).values())
+        return [
+            Listed(d, tuple(sorted(m.source_name for m in superseding.get(name, ()))))
+            for d, name in zip(documents, names, strict=True)
+        ]
+
+    async def _superseding(
+        self, tenant: str, said: dict[str, Metadata]
+    ) -> dict[str, list[Metadata]]:
+        # By all of the tenant's documents, those that the filter leaves out too.
+        everyone = await self._metadata(Where(tenant, Kind.DOCUMENT)) if said else {}
+        return _by_superseded(everyone.values())
+
+    async def _metadata(self, where: Where) -> dict[str, Metadata]:
+        records = await self._index.scroll(where, fields=payload.METADATA)
+        return {record.id: payload.to_metadata(record.payload) for record in records}
+
+
+def _by_superseded(documents: Iterable[Metadata]) -> dict[str, list[Metadata]]:
+    superseding = defaultdict(list)
+    for metadata in documents:
+        for name in metadata.supersedes:
+            superseding[name].append(metadata)
+    return superseding
+
+
+def _to_token(key: tuple[str, str]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(key, ensure_ascii=False).encode()).decode()
+
+
+def _from_token(token: str) -> tuple[str, str]:
+    if not token:
+        return ("", "")
+    try:
+        match json.loads(base64.urlsafe_b64decode(token)):
+            case [str(name), str(id_)]:
+                return (name, id_)
+    except (binascii.Error, ValueError):
+        pass
+    raise InvalidInput(
+        "This is no page token; send next_page_token of the reply before.",
+        violations=(Violation("page_token", "is not a token that this method returned"),),
+    )
