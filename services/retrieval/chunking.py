@@ -9,6 +9,7 @@ from itertools import pairwise
 import nupunkt
 
 from services.retrieval.document import Chunk, Heading, ParsedDocument
+from services.retrieval.embedded_text import table_around, without
 
 # However few tokens a tokenizer makes of an endless word, a passage stays readable.
 _CHARACTERS_PER_TOKEN = 16
@@ -17,7 +18,10 @@ _UNBROKEN = re.compile(r"\S{200,}")
 _SENTENCE_WINDOW = 10_000
 _VISIBLE = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_HYPHENATED = re.compile(r"-\n\s*")
+# A line above a table, no longer than this, is its caption.
+_CAPTION_CHARACTERS = 160
+# A last chunk with less than this share of what fits is a remainder.
+_REMAINDER = 0.25
 
 Span = tuple[int, int]
 
@@ -29,7 +33,8 @@ def chunk(
 
     A chunk holds as many paragraphs of one section as fit; a paragraph that does not fit is cut at
     its sentences, and only a sentence or a table that has too many tokens by itself is cut
-    further, at lines and then between words. A section's heading is in the section's first chunk.
+    further, at lines and then between words. A table's caption stays with it. A section's heading
+    is in the section's first chunk, and its last chunk is no mere remainder.
     White space and running headers belong to the chunk before them. A chunk is all white space
     only where more of it follows itself than a chunk may hold.
 
@@ -59,31 +64,9 @@ def chunk(
     return chunks
 
 
-def passage_text_for_embedding(document: ParsedDocument, chunk: Chunk) -> str:
-    """The headings above a chunk, then its text as one line, without running headers."""
-    first = bisect_left(document.headings, chunk.start, key=lambda heading: heading.start)
-    last = bisect_left(document.headings, chunk.end, key=lambda heading: heading.start)
-    left_out = [(heading.start, heading.end) for heading in document.headings[first:last]]
-    first = bisect_left(document.furniture, (chunk.start, 0))
-    last = bisect_left(document.furniture, (chunk.end, 0))
-    left_out += document.furniture[first:last]
-    text = _without(document.text, chunk.start, chunk.end, sorted(left_out))
-    words = _HYPHENATED.sub("-", text).replace("\N{SOFT HYPHEN}", "").split()
-    return "\n".join(filter(None, (" > ".join(chunk.heading_path), " ".join(words))))
-
-
-def _without(text: str, start: int, end: int, left_out: Iterable[Span], blank: str = "") -> str:
-    """`text[start:end]`, each character of the spans replaced by `blank`."""
-    parts = []
-    for span_start, span_end in left_out:
-        parts += [text[start:span_start], blank * (span_end - span_start)]
-        start = span_end
-    return "".join([*parts, text[start:end]])
-
-
 def _mask(document: ParsedDocument) -> str:
     """The text at the same offsets, its running headers blank: they part no sentence."""
-    return _without(document.text, 0, len(document.text), document.furniture, blank=" ")
+    return without(document.text, 0, len(document.text), document.furniture, blank=" ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +81,21 @@ class _Section:
 
 
 def _sections(document: ParsedDocument, masked: str) -> Iterator[_Section]:
-    """All sections in order; a heading directly above a deeper one opens that one's section."""
+    """All sections in order; a heading directly above a deeper one opens that one's section.
+
+    So does a title without a number above another: a passage of a lone title would say nothing.
+    """
     above: list[Heading] = []
     start = body = 0
     ends = [*(heading.start for heading in document.headings), len(masked)]
     for position, end in enumerate(ends):
         following = document.headings[position] if position < len(document.headings) else None
-        is_deeper = following is not None and (not above or following.level > above[-1].level)
-        if end > start and (_VISIBLE.search(masked, body, end) or not is_deeper):
+        opens = following is not None and (
+            not above
+            or following.level > above[-1].level
+            or (following.level == above[-1].level and not above[-1].section_id)
+        )
+        if end > start and (_VISIBLE.search(masked, body, end) or not opens):
             numbers = [heading.section_id for heading in above if heading.section_id]
             yield _Section(
                 start=start,
@@ -149,13 +139,37 @@ class _Cutter:
 
     def cut(self, section: _Section) -> Iterator[Span]:
         """The section's chunks, each of as many pieces as fit."""
-        start, end, tokens = section.start, section.body, 0
+        chunks: list[list[_Piece]] = [[]]
+        start, tokens = section.start, 0
         for piece in self._pieces(section):
-            if end > section.body and not self._fits(start, piece.end, tokens + piece.tokens):
-                yield start, end
-                start, tokens = end, 0
-            end, tokens = piece.end, tokens + piece.tokens
-        yield start, end
+            if chunks[-1] and not self._fits(start, piece.end, tokens + piece.tokens):
+                chunks.append([])
+                start, tokens = piece.start, 0
+            chunks[-1].append(piece)
+            tokens += piece.tokens
+        start = section.start
+        for pieces in self._balanced(chunks):
+            end = pieces[-1].end if pieces else section.body
+            yield start, end
+            start = end
+
+    def _balanced(self, chunks: list[list[_Piece]]) -> list[list[_Piece]]:
+        """The chunks, the last two about as long as each other if the last is a mere remainder."""
+        *before, above, last = chunks if len(chunks) > 1 else [[], *chunks]
+        pieces = [*above, *last]
+        left, right = _tokens(above), _tokens(last)
+        if not above or right >= _REMAINDER * self._max_tokens:
+            return chunks
+        parts = [
+            (pieces[:at], pieces[at:])
+            for at in range(1, len(above))
+            if not table_around(self._document, pieces[at].start)
+            and self._fits(pieces[at].start, pieces[-1].end, _tokens(pieces[at:]))
+        ]
+        evenness = {abs(_tokens(a) - _tokens(b)): (a, b) for a, b in parts}
+        if not evenness or min(evenness) >= left - right:
+            return chunks
+        return [*before, *evenness[min(evenness)]]
 
     def _fits(self, start: int, end: int, tokens: int) -> bool:
         return (
@@ -163,7 +177,7 @@ class _Cutter:
         )
 
     def _pieces(self, section: _Section) -> Iterator[_Piece]:
-        tables = self._tables(section)
+        tables = {self._captioned(section, table) for table in self._tables(section)}
         cuts = {section.body, section.end, *self._paragraph_starts(section.body, section.end)}
         for start, end in tables:
             cuts -= set(self._paragraph_starts(start, end))
@@ -179,6 +193,18 @@ class _Cutter:
         first = bisect_left(tables, (section.body, 0))
         last = bisect_left(tables, (section.end, 0))
         return {table for table in tables[first:last] if table[1] <= section.end}
+
+    def _captioned(self, section: _Section, table: Span) -> Span:
+        """A table with the line above it, if both together fit."""
+        start, end = table
+        starts = self._paragraph_starts(section.body - 1, start)
+        above = starts[-1] if starts else section.body
+        caption = self._masked[above:start].strip()
+        is_caption = caption and "\n" not in caption and len(caption) <= _CAPTION_CHARACTERS
+        if not is_caption or any(above < edge <= start for _, edge in self._document.tables):
+            return table
+        whole = self._piece(above, end)
+        return (above, end) if self._fits(above, end, whole.tokens) else table
 
     def _paragraph_starts(self, start: int, end: int) -> Sequence[int]:
         starts = self._document.paragraphs
@@ -241,3 +267,7 @@ class _Cutter:
     def _piece(self, start: int, end: int) -> _Piece:
         words = self._masked[start:end].split()
         return _Piece(start, end, self._count_tokens(" ".join(words)) if words else 0)
+
+
+def _tokens(pieces: Iterable[_Piece]) -> int:
+    return sum(piece.tokens for piece in pieces)

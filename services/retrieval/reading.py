@@ -6,11 +6,12 @@ from functools import lru_cache
 from tokenizers import Tokenizer
 
 from services.retrieval import bm25
-from services.retrieval.chunking import chunk, passage_text_for_embedding
+from services.retrieval.chunking import chunk
 from services.retrieval.document import Chunk, ParsedDocument
+from services.retrieval.embedded_text import passage_text_for_embedding
 from services.retrieval.index import SparseVector
 from services.retrieval.parsers import parse
-from services.retrieval.tokens import count_tokens, load_tokenizer
+from services.retrieval.tokens import MAX_TOKENS, SPECIAL_TOKENS, count_tokens, load_tokenizer
 
 # The embedding model reads 254; the rest is left for the headings that go before a passage.
 _PASSAGE_TOKENS = 200
@@ -43,7 +44,14 @@ def read(
         count_tokens=lambda text: count_tokens(tokenizer, text),
         max_tokens=_PASSAGE_TOKENS,
     )
-    texts = tuple(passage_text_for_embedding(document, piece) for piece in chunks)
+    texts = tuple(
+        passage_text_for_embedding(
+            document,
+            piece,
+            fits=lambda text: count_tokens(tokenizer, text) <= MAX_TOKENS - SPECIAL_TOKENS,
+        )
+        for piece in chunks
+    )
     return Reading(document, tuple(chunks), texts, tuple(map(bm25.passage_vector, texts)))
 
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.retrieval.chunking import chunk, passage_text_for_embedding
+from services.retrieval.chunking import chunk
 from services.retrieval.document import Heading, Line, Page, ParsedDocument
+from services.retrieval.embedded_text import passage_text_for_embedding
 from services.retrieval.parsers import markdown, plain
 
 
@@ -88,7 +89,12 @@ def test_no_chunk_crosses_a_heading_or_has_too_many_tokens(text, max_tokens):
         if inside:
             assert c.start <= inside[0].start
             assert not document.text[c.start : inside[0].start].strip()
-            assert [h.title for h in inside] == list(c.heading_path)[-len(inside) :]
+            # A title above another of its level, without a number, opens that one's section.
+            path = [
+                h for n, h in enumerate(inside) if all(h.level < o.level for o in inside[n + 1 :])
+            ]
+            assert [h.title for h in path] == list(c.heading_path)[-len(path) :]
+            assert all(h in path or not h.section_id for h in inside)
 
 
 def test_short_paragraphs_of_a_section_share_a_chunk_and_sections_do_not():
@@ -155,6 +161,40 @@ def test_a_table_is_whole_when_it_fits_and_cut_between_rows_when_not():
     ]
 
 
+def test_rows_that_a_table_goes_on_with_are_embedded_with_its_head():
+    document = markdown.parse("# H\n\n| year | sum |\n|---|---|\n| 2022 | 7 |\n| 2023 | 8 |\n")
+    assert embedded(document, cut(document, 10)) == [
+        "H\n| year | sum | |---|---|",
+        "H\n| year | sum | |---|---| | 2022 | 7 | | 2023 | 8 |",
+    ]
+
+
+def test_a_table_keeps_its_caption():
+    table = "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    document = markdown.parse(f"Some words go before it.\n\nTable 3: Sums\n\n{table}\n")
+    assert texts(document, cut(document, 16)) == [
+        "Some words go before it.\n\n",
+        f"Table 3: Sums\n\n{table}\n",
+    ]
+
+
+def test_the_last_chunk_of_a_section_is_no_mere_remainder():
+    document = markdown.parse("One two three. Four five six. Seven eight nine. Ten.")
+    assert texts(document, cut(document, 9)) == [
+        "One two three. Four five six. ",
+        "Seven eight nine. Ten.",
+    ]
+
+
+def test_a_title_above_a_title_opens_its_section_and_is_embedded_with_it():
+    document = markdown.parse("# A\n\n## Malta\n\n## Terms\n\nText.\n\n## Other\n\nMore.\n")
+    assert texts(document, cut(document)) == [
+        "# A\n\n## Malta\n\n## Terms\n\nText.\n\n",
+        "## Other\n\nMore.\n",
+    ]
+    assert embedded(document, cut(document))[0] == "A > Terms\n## Malta Text."
+
+
 def test_a_sentence_goes_on_over_the_page_break_and_the_header_in_it():
     document = paged(
         "Policy\nThe owner shall give\nPage 1",
@@ -183,6 +223,23 @@ def test_the_embedded_text_has_the_headings_once_and_its_words_on_one_line():
     assert embedded(document, cut(document)) == [
         "4 Owners > 4.2 Limits\nThe third-party shall pay."
     ]
+
+
+def test_what_the_model_would_not_read_whole_is_left_out_the_outermost_heading_first():
+    table = "| year | sum |\n|---|---|\n| 2022 | 7 |\n| 2023 | 8 |\n"
+    document = markdown.parse(f"# A b\n\n## C d\n\n{table}")
+    rows = cut(document, 10)[1]
+    seen = {
+        most: passage_text_for_embedding(document, rows, fits=lambda t, most=most: words(t) <= most)
+        for most in (22, 18, 12, 3)
+    }
+    body = "| 2022 | 7 | | 2023 | 8 |"
+    assert seen == {
+        22: f"A b > C d\n| year | sum | |---|---| {body}",
+        18: f"A b > C d\n{body}",
+        12: f"C d\n{body}",
+        3: body,
+    }
 
 
 def test_a_run_in_heading_is_not_repeated_in_the_embedded_text():
