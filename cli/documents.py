@@ -1,5 +1,6 @@
 """`verity documents`: what has been ingested."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -11,11 +12,22 @@ from verity.v1 import retrieval_service_pb2 as pb
 from verity.v1 import retrieval_service_pb2_grpc as rpc_pb
 
 from cli import json_view, options, output, rpc, system
-from cli.ingest import SERVICE, Address
+from cli.ingest import Address
 from cli.text import clean, plain
+from cli.upload import SERVICE
 
 IDEMPOTENT = ("GetDocument", "ListDocuments")
 PAGE_SIZE = 1000
+
+
+class Standing(StrEnum):
+    """What a document is on a day."""
+
+    IN_FORCE = "in-force"
+    SUPERSEDED = "superseded"
+    NOT_YET_EFFECTIVE = "not-yet-effective"
+    NO_LONGER_EFFECTIVE = "no-longer-effective"
+
 
 app = typer.Typer(help="See and remove what has been ingested.")
 Id = Annotated[str, typer.Argument(metavar="ID")]
@@ -37,19 +49,39 @@ def documents(
 @app.command("list")
 def list_documents(
     *,
+    document_type: Annotated[
+        list[str] | None, typer.Option("--type", help="May be given several times.")
+    ] = None,
+    authority: Annotated[options.Authority | None, typer.Option(help="At least this one.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
+    name: Annotated[str, typer.Option(help="Part of the name, in whatever case.")] = "",
+    standing: Annotated[
+        Standing | None, typer.Option(help="What they are today, or on the day --as-of.")
+    ] = None,
+    as_of: Annotated[str, typer.Option(metavar="YYYY-MM-DD")] = "",
     address: Address = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 10.0,
     as_json: options.Json = False,
 ) -> None:
-    """The current version of every document, by name."""
+    """The current version of every document, by name; options narrow the list."""
     target = system.address("retrieval", address, data_dir)
+    wanted = pb.ListDocumentsRequest(
+        page_size=PAGE_SIZE,
+        filter=pb.DocumentFilter(
+            document_types=document_type or [],
+            min_authority=f"AUTHORITY_{authority.name}" if authority else None,
+            tags=tag or [],
+        ),
+        name_contains=name,
+        standing=f"STANDING_{standing.name}" if standing else None,
+        as_of=as_of,
+    )
 
     async def work() -> list[pb.ListDocumentsResponse]:
         async with rpc.reach(SERVICE, target, idempotent=IDEMPOTENT) as channel:
-            request = pb.ListDocumentsRequest(page_size=PAGE_SIZE)
             stub = rpc_pb.RetrievalServiceStub(channel)
-            return await rpc.pages(stub.ListDocuments, request, timeout)
+            return await rpc.pages(stub.ListDocuments, wanted, timeout)
 
     found = [document for page in rpc.run("documents list", work) for document in page.documents]
     view = {"documents": [json_view.document(d) for d in found]}

@@ -1,25 +1,25 @@
 """`verity ingest`: files in, one outcome each; a file that fails does not stop the others."""
 
 import asyncio
-import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console, Group
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 from verity.v1 import retrieval_service_pb2 as pb
 from verity.v1 import retrieval_service_pb2_grpc as rpc_pb
 
-from cli import json_view, options, output, rpc, system
+from cli import json_view, manifest, options, output, rpc, system
 from cli.errors import FAILED, CliError
 from cli.text import clean
+from cli.upload import SERVICE, File, OnProgress, send
 
-SERVICE = "verity.v1.RetrievalService"
-CHUNK = 256 * 1024
+INTERRUPTED = 130
 # What is taken from a folder; a file that is named outright is sent whatever it is called.
 SUFFIXES = {
     *(".pdf", ".docx", ".xlsx", ".html", ".htm", ".eml", ".md", ".markdown", ".txt"),
@@ -29,14 +29,6 @@ Address = Annotated[
     str,
     typer.Option(envvar="VERITY_RETRIEVAL_ADDRESS", help="The retrieval service's HOST:PORT."),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """One file to ingest and what is said of it."""
-
-    path: Path
-    metadata: pb.IngestMetadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +58,18 @@ class Outcome:
         return Text.assemble(
             ("✓ ", "green"),
             clean(document.source_name),
-            (f" {_word(self.end).lower()}, version {document.version}, ", "dim"),
+            (f" {_word(self.end).lower().replace('_', ' ')}, version {document.version}, ", "dim"),
             (f"{document.page_count} pages, {document.passage_count} passages", "dim"),
         )
 
 
 def ingest(
-    paths: Annotated[list[str], typer.Argument(help="Files, folders or patterns.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files, folders or patterns. A folder's corpus.yaml says what its documents are."
+        ),
+    ],
     *,
     document_type: Annotated[
         str, typer.Option("--type", help="What they are, such as policy, kyc, filing.")
@@ -89,6 +86,9 @@ def ingest(
     content_type: Annotated[
         str, typer.Option(help="Media type they must have; refused when the bytes deny it.")
     ] = "",
+    workers: Annotated[
+        int, typer.Option(min=1, max=32, help="Files that are on their way at once.")
+    ] = 2,
     address: Address = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 600.0,
@@ -106,16 +106,29 @@ def ingest(
         supersedes=supersedes or [],
         content_type=content_type,
     )
-    files = [File(path, common) for path in expand(paths)]
+    files = described(expand(paths), common)
     if not files:
         raise CliError(f"No file there ends in {', '.join(sorted(SUFFIXES))}.", code="NOT_FOUND")
     console = output.progress(as_json=as_json)
-    outcomes = rpc.run("ingest", lambda: ingest_all(target, files, timeout, console))
+    ended: dict[int, Outcome] = {}
+    interrupted = False
+    try:
+        rpc.run(
+            "ingest",
+            lambda: ingest_all(target, files, timeout, console, workers=workers, ended=ended),
+        )
+    except KeyboardInterrupt:
+        interrupted = True
+    outcomes = [ended.get(n, _unfinished(file)) for n, file in enumerate(files)]
     failed = sum(outcome.failed for outcome in outcomes)
-    view = {"files": [outcome.view() for outcome in outcomes], "failed": failed}
+    view = {
+        "files": [outcome.view() for outcome in outcomes],
+        "failed": failed,
+        "interrupted": interrupted,
+    }
     output.show(view, Group(*(outcome.line() for outcome in outcomes)), as_json=as_json)
     if failed:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(INTERRUPTED if interrupted else FAILED)
 
 
 def expand(paths: Sequence[str]) -> list[Path]:
@@ -125,7 +138,7 @@ def expand(paths: Sequence[str]) -> list[Path]:
 
 def _files(path: Path) -> Iterator[Path]:
     if path.is_dir():
-        found = (p for p in sorted(path.rglob("*")) if p.suffix.lower() in SUFFIXES)
+        found = (p for p in sorted(path.rglob("*")) if p.suffix.lower() in SUFFIXES or _says(p))
         yield from (p for p in found if p.is_file())
     elif path.exists() or not any(c in str(path) for c in "*?["):
         yield path
@@ -135,10 +148,38 @@ def _files(path: Path) -> Iterator[Path]:
         yield from sorted(p for p in root.glob(str(path.relative_to(root))) if p.is_file())
 
 
+def described(paths: Sequence[Path], common: pb.IngestMetadata) -> list[File]:
+    """The files with what is said of each: by their folder's manifest, else on the command line."""
+    listed = [file for path in paths if _says(path) for file in manifest.read(path, common)]
+    by_path = {path.resolve(): File(path, common) for path in paths if not _says(path)}
+    # Where a manifest speaks of a file, its word holds.
+    by_path.update((file.path.resolve(), file) for file in listed)
+    return list(by_path.values())
+
+
+def _says(path: Path) -> bool:
+    return path.name == manifest.NAME
+
+
 async def ingest_all(
-    target: str, files: Sequence[File], seconds: float, console: Console
+    target: str,
+    files: Sequence[File],
+    seconds: float,
+    console: Console,
+    *,
+    workers: int = 1,
+    ended: dict[int, Outcome] | None = None,
 ) -> list[Outcome]:
-    """One file after the other, with a bar for each."""
+    """Some files at a time, with a bar for each of these and one for all.
+
+    Args:
+        target: The retrieval service's address.
+        files: What to ingest.
+        seconds: The most one file may take.
+        console: Where the bars are.
+        workers: Files that are on their way at once.
+        ended: Gets the outcome of each file as it ends, for a caller that may be interrupted.
+    """
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -146,94 +187,61 @@ async def ingest_all(
         TextColumn("{task.fields[stage]}", markup=False),
         TimeElapsedColumn(),
     )
-    outcomes: list[Outcome] = []
-    taken: set[str] = set()
+    outcomes = {} if ended is None else ended
+    repeated = _repeated(files)
+    waiting = iter(enumerate(files))
     async with rpc.reach(SERVICE, target) as channel:
         stub = rpc_pb.RetrievalServiceStub(channel)
         with Progress(*columns, console=console, transient=True) as progress:
-            for file in files:
-                task = progress.add_task(clean(file.path.name), total=None, stage="")
-                end: pb.IngestDocumentResponse.Result | CliError
-                try:
-                    with rpc.explained(SERVICE, target):
-                        _claim_name(file, taken)
-                        end = await _ingest(stub, file, seconds, _bar(progress, task))
-                except CliError as error:
-                    end = error
-                outcomes.append(Outcome(file.path, end))
-                progress.remove_task(task)
-    return outcomes
+            overall = progress.add_task("all files", total=len(files), stage=f"0 of {len(files)}")
+
+            async def work() -> None:
+                for number, file in waiting:
+                    try:
+                        with rpc.explained(SERVICE, target):
+                            if number in repeated:
+                                raise _name_taken()
+                            with _bar(progress, file) as update:
+                                result = await send(stub, file, seconds, update)
+                        outcomes[number] = Outcome(file.path, result)
+                    except CliError as error:
+                        outcomes[number] = Outcome(file.path, error)
+                    done = f"{len(outcomes)} of {len(files)}"
+                    progress.update(overall, completed=len(outcomes), stage=done)
+
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(workers, len(files))):
+                    group.create_task(work())
+    return [outcomes[number] for number in range(len(files))]
 
 
-def _claim_name(file: File, taken: set[str]) -> None:
-    """A document is known by its name without folders: two alike would be one document."""
-    if file.path.name in taken:
-        raise CliError(
-            "Another file of this name was given, which this one would replace; rename one.",
-            code="ALREADY_EXISTS",
-        )
-    taken.add(file.path.name)
+def _repeated(files: Sequence[File]) -> set[int]:
+    """A document is known by its name without folders: those that would replace one before them."""
+    first: dict[str, int] = {}
+    return {n for n, file in enumerate(files) if first.setdefault(file.path.name, n) != n}
 
 
-async def _ingest(
-    stub: rpc_pb.RetrievalServiceStub,
-    file: File,
-    seconds: float,
-    on_progress: Callable[[pb.IngestDocumentResponse.Progress], None],
-) -> pb.IngestDocumentResponse.Result:
-    broken: list[OSError] = []
-    accepted = asyncio.Event()
-
-    def heard(progress: pb.IngestDocumentResponse.Progress) -> None:
-        accepted.set()
-        on_progress(progress)
-
-    try:
-        with file.path.open("rb") as content:
-            requests = _requests(file, content, accepted, broken)
-            return await _result(stub.IngestDocument(requests, timeout=seconds), heard)
-    except OSError as error:
-        raise _unreadable(error) from error
-    except asyncio.CancelledError:
-        if broken:
-            raise _unreadable(broken[0]) from broken[0]
-        raise
+def _name_taken() -> CliError:
+    return CliError(
+        "Another file of this name was given, which this one would replace; rename one.",
+        code="ALREADY_EXISTS",
+    )
 
 
-async def _requests(
-    file: File, content: BinaryIO, accepted: asyncio.Event, broken: list[OSError]
-) -> AsyncIterator[pb.IngestDocumentRequest]:
-    """The metadata and, once they are accepted, the bytes in pieces, read off the event loop."""
-    metadata = pb.IngestMetadata(source_name=file.path.name)
-    metadata.MergeFrom(file.metadata)
-    metadata.size_bytes = os.fstat(content.fileno()).st_size
-    yield pb.IngestDocumentRequest(metadata=metadata)
-    await accepted.wait()
-    try:
-        while chunk := await asyncio.to_thread(content.read, CHUNK):
-            yield pb.IngestDocumentRequest(chunk=chunk)
-    except OSError as error:
-        # gRPC keeps what is raised here to itself and cancels the call: nothing is ingested.
-        broken.append(error)
-        raise
+def _unfinished(file: File) -> Outcome:
+    error = CliError(
+        "Interrupted before it was in.",
+        code="CANCELLED",
+        hint="The same command goes on where it was.",
+    )
+    return Outcome(file.path, error)
 
 
-async def _result(
-    replies: AsyncIterable[pb.IngestDocumentResponse],
-    on_progress: Callable[[pb.IngestDocumentResponse.Progress], None],
-) -> pb.IngestDocumentResponse.Result:
-    async for reply in replies:
-        if reply.WhichOneof("event") == "result":
-            return reply.result
-        on_progress(reply.progress)
-    raise CliError("The stream ended without a result.", code="INTERNAL")
+@contextmanager
+def _bar(progress: Progress, file: File) -> Iterator[OnProgress]:
+    """Shows how far one file is, as long as it is on its way."""
+    task = progress.add_task(clean(file.path.name), total=None, stage="")
 
-
-def _unreadable(error: OSError) -> CliError:
-    return CliError(f"It cannot be read: {error.strerror}.", code="UNREADABLE")
-
-
-def _bar(progress: Progress, task: TaskID) -> Callable[[pb.IngestDocumentResponse.Progress], None]:
     def update(step: pb.IngestDocumentResponse.Progress) -> None:
         stage = pb.IngestDocumentResponse.Progress.Stage.Name(step.stage)
         done, total = step.bytes_received, 0
@@ -244,10 +252,13 @@ def _bar(progress: Progress, task: TaskID) -> Callable[[pb.IngestDocumentRespons
         stage = stage.removeprefix("STAGE_").lower()
         progress.update(task, completed=done, total=total or None, stage=stage)
 
-    return update
+    try:
+        yield update
+    finally:
+        progress.remove_task(task)
 
 
 def _word(result: pb.IngestDocumentResponse.Result) -> str:
-    """CREATED, REPLACED or UNCHANGED."""
+    """CREATED, REPLACED, UNCHANGED or METADATA_UPDATED."""
     descriptor = pb.IngestDocumentResponse.Result.Outcome.DESCRIPTOR
     return json_view.word(descriptor, "OUTCOME_", result.outcome)

@@ -179,6 +179,7 @@ def document(message: core.Document) -> View:
         "effective_to": message.effective_to or None,
         "tags": list(message.tags),
         "supersedes": list(message.supersedes),
+        "superseded_by": list(message.superseded_by),
         "content_type": message.content_type,
         "size_bytes": message.size_bytes,
         "page_count": message.page_count,

@@ -1,14 +1,10 @@
 """The sample corpus and the three questions that show what Verity does with it."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import yaml
-from verity.v1 import retrieval_service_pb2 as pb
-
+from cli import manifest
 from cli.errors import CliError
-from cli.ingest import File
+from cli.upload import File
 
 # Beside the code in a checkout; a wheel does not carry it.
 CORPUS = Path(__file__).parents[1] / "samples" / "corpus.yaml"
@@ -25,25 +21,9 @@ QUESTIONS = (
 
 def files(corpus: Path = CORPUS) -> list[File]:
     """The documents of the corpus with what is said of each."""
-    try:
-        described = yaml.safe_load(corpus.read_text("utf-8"))
-    except OSError as error:
+    if not corpus.is_file():
         raise CliError(
-            f"The sample corpus {corpus} cannot be read: {error.strerror}.",
+            f"The sample corpus {corpus} cannot be read: No such file or directory.",
             hint="It comes with a checkout of the repository.",
-        ) from error
-    return list(_files(corpus.parent, described))
-
-
-def _files(folder: Path, described: Any) -> Iterator[File]:
-    for entry in described["documents"]:
-        metadata = pb.IngestMetadata(
-            document_type=entry.get("type", ""),
-            authority=f"AUTHORITY_{entry['authority'].upper()}",
-            published=str(entry.get("published") or ""),
-            effective_from=str(entry.get("effective_from") or ""),
-            effective_to=str(entry.get("effective_to") or ""),
-            tags=entry.get("tags", ()),
-            supersedes=entry.get("supersedes", ()),
         )
-        yield File(folder / entry["file"], metadata)
+    return manifest.read(corpus)

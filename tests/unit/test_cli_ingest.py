@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
+from verity.v1 import retrieval_service_pb2 as pb
 
-from cli import samples
+from cli import manifest, samples
 from cli.errors import CliError
-from cli.ingest import expand
+from cli.ingest import described, expand
 
 
 @pytest.fixture
@@ -61,3 +62,40 @@ def test_the_sample_corpus_is_read_with_what_is_said_of_each_document():
 def test_a_missing_sample_corpus_is_an_error_that_names_it(tmp_path):
     with pytest.raises(CliError, match=r"corpus\.yaml cannot be read: No such file"):
         samples.files(tmp_path / "corpus.yaml")
+
+
+def test_a_manifest_speaks_for_its_files_and_the_command_line_for_the_others(folder):
+    (folder / "corpus.yaml").write_text("documents: [{file: b.pdf, type: law}]")
+    files = described(expand(["."]), pb.IngestMetadata(document_type="note", tags=["x"]))
+    said = {str(f.path): (f.metadata.document_type, list(f.metadata.tags)) for f in files}
+    assert said == {"a.MD": ("note", ["x"]), "b.pdf": ("law", ["x"]), "sub/c.txt": ("note", ["x"])}
+
+
+def test_a_manifest_that_is_named_brings_its_own_files_only(folder):
+    (folder / "corpus.yaml").write_text("documents: [{file: sub/c.txt, tags: []}]")
+    (file,) = described(expand(["corpus.yaml"]), pb.IngestMetadata(tags=["x"]))
+    assert (str(file.path), list(file.metadata.tags)) == ("sub/c.txt", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "has no list of documents"),
+        ("documents: {}", "has no list of documents"),
+        ("documents: [{type: law}]", "names no file in entry 1"),
+        ("documents: [a.md]", "names no file in entry 1"),
+        ("documents: [{file: ../../etc/passwd}]", "outside its folder"),
+        ("documents: [{file: /etc/passwd}]", "outside its folder"),
+        ("documents: [{file: a, authorty: HIGH}]", "what is not known here: authorty"),
+        ("documents: [{file: a, authority: TOP}]", "an authority that is none: TOP"),
+        ("documents: [{file: a, tags: x}]", "tags that are no list"),
+        ("documents: [", "is no YAML"),
+        ("!!python/object/apply:os.system [ls]", "is no YAML"),
+    ],
+)
+def test_a_manifest_that_is_wrong_is_an_error_that_says_where(tmp_path, text, words):
+    path = tmp_path / "corpus.yaml"
+    path.write_text(text)
+    with pytest.raises(CliError) as caught:
+        manifest.read(path)
+    assert words in str(caught.value)
