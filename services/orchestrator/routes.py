@@ -33,16 +33,14 @@ def after_generate(
         return "verify"
     if state["draft"].failure:
         return "generate" if _worth_another(state) else _close(state)
-    if _attempts_left(state) and _may_widen(state):
-        return "retrieve"
-    return _close(state)
+    return "retrieve" if _worth_a_search(state) else _close(state)
 
 
 def after_verify(state: State) -> Literal["generate", "retrieve", "score", "remember"]:
     """All supported: done. Else the objections go back, unless that is used up or leads nowhere."""
     if _worth_another(state):
         return "generate"
-    if state["draft"].insufficient and _attempts_left(state) and _may_widen(state):
+    if state["draft"].insufficient and _worth_a_search(state):
         return "retrieve"
     return _close(state)
 
@@ -64,6 +62,12 @@ def _worth_another(state: State) -> bool:
     return (
         bool(failed) and _attempts_left(state) and failed != _failure(state, state["attempts"] - 1)
     )
+
+
+def _worth_a_search(state: State) -> bool:
+    """Beside what was said, "insufficient" may mean that nothing is missing unless he names it."""
+    wanted = not state["said"] or bool(state["draft"].suggested_query)
+    return wanted and _attempts_left(state) and _may_widen(state)
 
 
 def _attempts_left(state: State) -> bool:

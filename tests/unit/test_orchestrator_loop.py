@@ -327,7 +327,7 @@ async def test_the_whole_is_verified_once_more_without_the_judge_against_the_sam
 
 
 async def test_what_a_wider_search_finds_against_a_statement_is_told_and_nothing_is_unsaid():
-    world = World(draft(GOOD, insufficient=True), draft(ALSO), draft(ALSO))
+    world = World(draft(GOOD, insufficient=True, suggested_query="more"), draft(ALSO))
     other = passage("p2", "A UBO need not submit proof.")
 
     async def search(request, **call):

@@ -87,8 +87,15 @@ def test_a_drafter_without_an_answer_gets_more_to_read(made):
 
 
 def test_a_drafter_who_wants_more_after_what_was_verified_gets_it():
-    made = draft(insufficient=True)
-    assert routes.after_verify(state(draft=made, said=SAID)) == "retrieve"
+    wanting = draft(insufficient=True, suggested_query="the threshold")
+    assert routes.after_verify(state(draft=wanting, said=SAID)) == "retrieve"
+    assert routes.after_generate(state(drafted=0, draft=wanting, said=SAID)) == "retrieve"
+
+
+def test_a_drafter_who_misses_nothing_beside_what_was_said_gets_no_more():
+    content = draft(insufficient=True)
+    assert routes.after_verify(state(draft=content, said=SAID)) == "score"
+    assert routes.after_generate(state(drafted=0, draft=content, said=SAID)) == "score"
 
 
 def test_a_reply_that_is_no_draft_is_asked_for_again():
