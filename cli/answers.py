@@ -8,7 +8,7 @@ from rich.text import Text
 from verity.v1 import grounding_service_pb2 as pb
 from verity.v1 import grounding_service_pb2_grpc as rpc_pb
 
-from cli import json_view, options, output, render, rpc, system
+from cli import course, json_view, options, output, render, rpc, system
 from cli.ask import SERVICE
 from cli.text import clean, plain
 
@@ -92,7 +92,8 @@ def quality(
     reply = rpc.run("answers quality", work)
     rendered = render.confidence(reply.historical_quality)
     rendered.append(f" over {reply.answer_count} answers")
-    output.show(json_view.quality(reply), rendered, as_json=as_json)
+    learned = (*course.documents(reply.failing_documents), *course.strategy(reply.strategy))
+    output.show(json_view.quality(reply), Group(rendered, *learned), as_json=as_json)
 
 
 def _line(answer: pb.Answer) -> Text:

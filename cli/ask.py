@@ -11,12 +11,14 @@ from rich.spinner import Spinner
 from rich.text import Text
 from verity.v1 import grounding_service_pb2 as pb
 from verity.v1 import grounding_service_pb2_grpc as rpc_pb
+from verity.v1 import retrieval_service_pb2 as retrieval
 
 from cli import json_view, options, output, render, rpc, system
 from cli.errors import CliError
 from cli.text import clean
 
 SERVICE = "verity.v1.GroundingService"
+TAG = "tag:"
 
 
 def ask(
@@ -28,6 +30,23 @@ def ask(
     max_attempts: Annotated[
         int, typer.Option(min=0, max=10, help="Drafts before it gives up; 0: as the server likes.")
     ] = 0,
+    as_of: Annotated[
+        str, typer.Option("--as-of", metavar="DATE", help="The day it is asked for; today.")
+    ] = "",
+    facts: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TYPE",
+            help="Of compliance: document type, or tag as tag:NAME, of the facts. With --rules.",
+        ),
+    ] = None,
+    rules: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TYPE", help="The same, of the rules. With --facts."),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show each attempt and each rejected statement.")
+    ] = False,
     address: Annotated[
         str, typer.Option(envvar="VERITY_ADDRESS", help="The orchestrator's HOST:PORT.")
     ] = "",
@@ -41,10 +60,22 @@ def ask(
         question=sys.stdin.read() if question == "-" else question,
         conversation_id=conversation,
         max_attempts=max_attempts,
+        as_of=as_of,
+        facts=corpus(facts),
+        rules=corpus(rules),
     )
     console = output.progress(as_json=as_json)
     answer = rpc.run("ask", lambda: watched(target, request, timeout, console))
-    output.show(json_view.answer(answer), render.answer(answer), as_json=as_json)
+    output.show(json_view.answer(answer), render.answer(answer, verbose=verbose), as_json=as_json)
+
+
+def corpus(words: list[str] | None) -> retrieval.DocumentFilter | None:
+    """The documents of these types and with these tags; None where there are no words."""
+    if not words:
+        return None
+    tags = [word.removeprefix(TAG) for word in words if word.startswith(TAG)]
+    types = [word for word in words if not word.startswith(TAG)]
+    return retrieval.DocumentFilter(document_types=types, tags=tags)
 
 
 async def watched(

@@ -6,10 +6,13 @@ from google.protobuf.descriptor import EnumDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from verity.v1 import core_pb2 as core
+from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import verification_service_pb2 as verification
 
 View = dict[str, Any]
+
+_GAP = grounding.ComplianceGap
 
 
 def word(descriptor: EnumDescriptor, prefix: str, number: int) -> str:
@@ -67,6 +70,50 @@ def answer(message: grounding.Answer) -> View:
         "verifier": message.verifier,
         "create_time": timestamp(message.create_time) if message.HasField("create_time") else None,
         "duration_seconds": seconds(message.duration),
+        "standalone_question": message.standalone_question or None,
+        "as_of": message.as_of or None,
+        "degraded": message.degraded,
+        "strategy": strategy(message.strategy) if message.HasField("strategy") else None,
+        "attempt_log": [attempt(a) for a in message.attempt_log],
+        "compliance_gaps": [
+            {"corpus": word(_GAP.Corpus.DESCRIPTOR, "CORPUS_", g.corpus), "message": g.message}
+            for g in message.compliance_gaps
+        ],
+    }
+
+
+def strategy(message: grounding.Strategy) -> View:
+    """How a question is searched for, drafted and verified; null and false where as by default."""
+    return {
+        "passages": message.passages,
+        "neighbours": message.neighbours,
+        "rerank": message.rerank,
+        "rewrite_query": message.rewrite_query,
+        "min_coverage": message.min_coverage or None,
+        "structured_mode": message.structured_mode or None,
+        "why": [{"choice": why.choice, "reason": why.reason} for why in message.why],
+        "learned_from": message.learned_from,
+    }
+
+
+def attempt(message: grounding.Attempt) -> View:
+    """One draft and what became of it."""
+    failure = generation.GenerateResponse.Failure.DESCRIPTOR
+    return {
+        "attempt": message.attempt,
+        "outcome": word(grounding.Attempt.Outcome.DESCRIPTOR, "OUTCOME_", message.outcome),
+        "failure": word(failure, "FAILURE_", message.failure) if message.failure else None,
+        "query": message.query,
+        "passages": message.passages,
+        "dropped_passages": message.dropped_passages,
+        "drafted": message.drafted,
+        "verified": message.verified,
+        "duration_seconds": seconds(message.duration),
+        "input_tokens": message.usage.input_tokens,
+        "output_tokens": message.usage.output_tokens,
+        "tokens_estimated": message.usage.estimated,
+        "generator": message.generator,
+        "structured_mode": message.structured_mode or None,
     }
 
 
@@ -120,7 +167,13 @@ def objection(message: core.Objection) -> View:
         "text": message.statement.text,
         "verdict": verdict(message.verdict),
         "reasons": [reason(r) for r in message.reasons],
+        "outcome": objection_outcome(message.outcome),
     }
+
+
+def objection_outcome(number: int) -> str | None:
+    """None while it is not known yet: in the stream, and in answers of before there were any."""
+    return word(core.Objection.Outcome.DESCRIPTOR, "OUTCOME_", number) if number else None
 
 
 def abstention(message: core.Abstention) -> View:
@@ -216,6 +269,17 @@ def quality(message: grounding.GetGroundingQualityResponse) -> View:
         "historical_quality": message.historical_quality,
         "answer_count": message.answer_count,
         "recent": list(message.recent),
+        "failing_documents": [
+            {
+                "document_id": one.document_id,
+                "source_name": one.source_name,
+                "failures": one.failures,
+                "answers": one.answers,
+                "reasons": [{"code": reason_code(r.code), "count": r.count} for r in one.reasons],
+            }
+            for one in message.failing_documents
+        ],
+        "strategy": strategy(message.strategy) if message.HasField("strategy") else None,
     }
 
 

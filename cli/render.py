@@ -11,7 +11,7 @@ from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import verification_service_pb2 as verification
 
-from cli import json_view
+from cli import course, json_view
 from cli.text import clean, plain
 
 HIGH, FAIR = 0.8, 0.6
@@ -26,12 +26,18 @@ _COMPLIANCE_STYLE = {
 _VERDICT_STYLE = {core.VERDICT_SUPPORTED: "green", core.VERDICT_CONTRADICTED: "red"}
 
 
-def answer(message: grounding.Answer) -> RenderableType:
-    """The answer, what it rests on, how sure it is, and where the time went."""
-    return Group(*_parts(message))
+def answer(message: grounding.Answer, *, verbose: bool = True) -> RenderableType:
+    """The answer, what it rests on, how sure it is, and where the time went.
+
+    Args:
+        message: What was answered.
+        verbose: Each attempt and each rejected statement too, not only how many there were.
+    """
+    return Group(*_parts(message, verbose=verbose))
 
 
-def _parts(message: grounding.Answer) -> Iterator[RenderableType]:
+def _parts(message: grounding.Answer, *, verbose: bool) -> Iterator[RenderableType]:
+    yield from course.asked(message)
     if message.HasField("abstention"):
         yield plain(message.text, "bold yellow")
         yield from _abstention(message)
@@ -39,8 +45,15 @@ def _parts(message: grounding.Answer) -> Iterator[RenderableType]:
         yield from _statements(message.statements)
     if message.status == grounding.Answer.STATUS_PARTIAL:
         yield Text("Some statements could not be verified and were left out.", "yellow")
-    yield from _objections(message.objections)
+    yield from course.cautions(message)
+    if verbose:
+        yield from _objections(message.objections)
+        yield Text()
+        yield course.attempts(message)
+    elif message.objections:
+        yield course.objections(message.objections)
     yield Text()
+    yield from course.strategy(message.strategy)
     yield _figures(message)
     if message.memory_degraded:
         yield Text(
@@ -129,9 +142,11 @@ def _objections(objections: Iterable[core.Objection]) -> Iterator[RenderableType
 
 def objected(objection: core.Objection) -> Text:
     """What was drafted, and why it is not in the answer."""
+    became = json_view.objection_outcome(objection.outcome)
     return Text.assemble(
         (f"attempt {objection.attempt}, {json_view.verdict(objection.verdict)}: ", "yellow"),
         clean(objection.statement.text),
+        (f" ({became.lower()})" if became else "", "dim"),
         *_reasons(objection.reasons),
     )
 

@@ -236,7 +236,13 @@ async def test_the_quality_of_a_conversation_is_told(tmp_path):
             "answers", "quality", "c1", "--json", "--address", address, cwd=tmp_path
         )
     assert told.stdout == "0.70 fair over 2 answers\n"
-    assert as_json.json == {"historical_quality": 0.7, "answer_count": 2, "recent": [0.5, 0.9]}
+    assert as_json.json == {
+        "historical_quality": 0.7,
+        "answer_count": 2,
+        "recent": [0.5, 0.9],
+        "failing_documents": [],
+        "strategy": None,
+    }
 
 
 @pytest.mark.parametrize("traced", [True, False])
@@ -249,3 +255,17 @@ async def test_a_call_carries_the_trace_only_when_traces_are_sent_somewhere(tmp_
         )
     assert asked.json["answer_id"] == "a1"
     assert ("traceparent" in fake.metadata) == traced
+
+
+async def test_the_day_and_the_two_corpora_of_a_question_go_along(tmp_path):
+    service = FakeGrounding(pb.AskStreamResponse(answer=answer()))
+    async with served("GroundingService", service) as address:
+        await verity(
+            *("ask", "Does it comply?", "--as-of", "2025-06-30", "--facts", "tag:customer-7"),
+            *("--rules", "policy", "--rules", "law", "--address", address),
+            cwd=tmp_path,
+        )
+    (asked,) = service.asked
+    assert asked.as_of == "2025-06-30"
+    assert list(asked.facts.tags) == ["customer-7"]
+    assert list(asked.rules.document_types) == ["policy", "law"]

@@ -242,3 +242,30 @@ def test_a_document_without_dates_has_nulls():
     assert view["authority"] == "STANDARD"
     assert view["published"] is None
     assert view["ingest_time"] is None
+
+
+def test_how_an_answer_came_about_is_there_by_name():
+    message = answer()
+    message.standalone_question = "How much in 2023?"
+    message.degraded = True
+    message.strategy.MergeFrom(
+        grounding.Strategy(
+            passages=16, rerank=True, why=[grounding.Strategy.Why(choice="rerank", reason="So.")]
+        )
+    )
+    message.objections[0].outcome = core.Objection.OUTCOME_DROPPED
+    message.attempt_log.add(
+        attempt=1, outcome=grounding.Attempt.OUTCOME_OBJECTED, drafted=2, verified=1, query="q"
+    )
+    message.compliance_gaps.add(corpus=grounding.ComplianceGap.CORPUS_RULES, message="None.")
+    view = json_view.answer(message)
+    assert view["standalone_question"] == "How much in 2023?"
+    assert view["degraded"] is True
+    assert view["strategy"]["passages"] == 16
+    assert view["strategy"]["rerank"] is True
+    assert view["strategy"]["why"] == [{"choice": "rerank", "reason": "So."}]
+    assert view["objections"][0]["outcome"] == "DROPPED"
+    (attempt,) = view["attempt_log"]
+    assert (attempt["outcome"], attempt["failure"]) == ("OBJECTED", None)
+    assert (attempt["drafted"], attempt["verified"], attempt["query"]) == (2, 1, "q")
+    assert view["compliance_gaps"] == [{"corpus": "RULES", "message": "None."}]

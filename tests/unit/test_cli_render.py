@@ -6,10 +6,11 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from rich.console import Console
 from verity.v1 import core_pb2 as core
+from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import verification_service_pb2 as verification
 
-from cli import render
+from cli import course, render
 
 
 def printed(rendered) -> str:
@@ -181,3 +182,60 @@ def test_a_check_tells_each_verdict_its_score_and_what_speaks_against_it():
     assert "CONFLICTING_SOURCES: Sources in force differ." in output
     assert "“30 euros” policy.pdf, page 2" in output
     assert "0% of the sentences that state something are supported: 1 contradicted" in output
+
+
+def test_how_an_answer_came_about_is_told_in_short_or_at_length():
+    why = grounding.Strategy.Why(choice="passages", reason="3 of the last 5 found nothing.")
+    gap = grounding.ComplianceGap(
+        corpus=grounding.ComplianceGap.CORPUS_FACTS, message="No statement cites a fact."
+    )
+    objection = core.Objection(
+        attempt=1,
+        statement=core.DraftStatement(text="It was 2.5."),
+        outcome=core.Objection.OUTCOME_CORRECTED,
+    )
+    attempt = grounding.Attempt(
+        attempt=1,
+        outcome=grounding.Attempt.OUTCOME_UNUSABLE,
+        failure=generation.GenerateResponse.FAILURE_NOT_JSON,
+        query="revenue 2023",
+        passages=16,
+        drafted=3,
+        verified=2,
+    )
+    message = answered(
+        standalone_question="What was the revenue in 2023?",
+        as_of="2024-01-01",
+        degraded=True,
+        strategy=grounding.Strategy(passages=16, why=[why]),
+        compliance=core.COMPLIANCE_UNKNOWN,
+        compliance_gaps=[gap],
+        objections=[objection],
+        attempt_log=[attempt],
+    )
+    short = printed(render.answer(message, verbose=False))
+    for told in (
+        "Read as: What was the revenue in 2023?",
+        "As of 2024-01-01.",
+        "The model was not available",
+        "Compliance lacks facts: No statement cites a fact.",
+        "Learned: passages = 16. 3 of the last 5 found nothing.",
+        "Rejected on the way: 1 corrected",
+    ):
+        assert told in short
+    assert "It was 2.5." not in short
+    long = printed(render.answer(message))
+    assert "It was 2.5. (corrected)" in long
+    assert "unusable (not json)" in long
+    assert "2 of 3 verified" in long
+    assert "16 passages" in long
+    assert "“revenue 2023”" in long
+
+
+def test_a_document_whose_citations_fail_is_named_with_the_reasons():
+    count = grounding.FailingDocument.Count(code=core.Reason.CODE_QUOTE_NOT_FOUND, count=3)
+    failing = grounding.FailingDocument(
+        source_name="scan.pdf", failures=3, answers=2, reasons=[count]
+    )
+    told = "".join(printed(line) for line in course.documents([failing]))
+    assert "scan.pdf: 3 failed in 2 answers (QUOTE_NOT_FOUND 3)" in told
