@@ -19,6 +19,7 @@ from verity.v1 import (
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import retrieval_service_pb2 as retrieval
 
+from services.chassis.errors import InvalidInput
 from services.chassis.server import Service
 from services.chassis.server import serving as grpc_serving
 from services.chassis.settings import Settings
@@ -105,7 +106,7 @@ class Behaviour:
             if self.held and self.error_after < 0:
                 await self.held.wait()
             yield
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, GeneratorExit):  # The latter while a reply is written.
             self.cancelled.set()
             raise
 
@@ -176,14 +177,17 @@ def _upload(_method, behaviour):
     async def answered(requests, context):
         first = await anext(aiter(requests))
         async with behaviour.around(first, context):
+            received = 0
             yield response(progress=progress(stage=progress.STAGE_RECEIVING))
             async for request in requests:
                 behaviour.uploaded += request.chunk
-                received = len(behaviour.uploaded)
+                received += len(request.chunk)
                 yield response(
                     progress=progress(stage=progress.STAGE_RECEIVING, bytes_received=received)
                 )
             await behaviour.between(0)
+            if not received:
+                raise InvalidInput("It has no bytes.", reason="EMPTY_FILE")
             document = core.Document(id="d1", source_name=first.metadata.source_name)
             yield response(result=result(outcome=result.OUTCOME_CREATED, document=document))
 

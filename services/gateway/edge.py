@@ -108,7 +108,7 @@ class SameOrigin:
 
     Args:
         app: What is protected.
-        origins: Origins that may send, beside the gateway's own.
+        origins: Origins that may send, beside the gateway's own; *: any.
         hosts: Names under which the gateway may be asked; none: any.
     """
 
@@ -133,7 +133,9 @@ class SameOrigin:
                 reason="UNKNOWN_HOST",
             )
         origin = headers.get("origin")
-        if method in {"GET", "HEAD", "OPTIONS"} or origin is None or origin in self._origins:
+        if method in {"GET", "HEAD", "OPTIONS"} or origin is None:
+            return None
+        if self._origins & {origin, "*"}:
             return None
         if urlsplit(origin).netloc == host and host:
             return None

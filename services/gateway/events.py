@@ -56,7 +56,7 @@ async def send_events(
             _events(peeked, after),
             headers={"Cache-Control": "no-store, no-transform"},
             ping=heartbeat,
-            ping_message_factory=lambda: ServerSentEvent(comment="keep-alive"),
+            ping_message_factory=lambda: ServerSentEvent(comment="keep-alive", sep="\n"),
             sep="\n",
         )
         await response(scope, incoming.receive, send)

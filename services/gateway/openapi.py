@@ -4,21 +4,23 @@ from collections.abc import Iterable
 from importlib import metadata
 
 from google.protobuf.descriptor import Descriptor
+from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import retrieval_service_pb2 as retrieval
 
 from services.gateway.schemas import WELL_KNOWN, Schema, Schemas
 from services.gateway.twins import Twin
 
-_PROBLEM = "Problem"
+_PROBLEM, _EVENTS = "Problem", "text/event-stream"
 _METADATA: Descriptor = retrieval.IngestMetadata.DESCRIPTOR  # type: ignore[assignment]  # upb's own
+_ASK_EVENTS: Descriptor = grounding.AskStreamResponse.DESCRIPTOR  # type: ignore[assignment]  # as above
 
 
 def document(twins: Iterable[Twin]) -> Schema:
-    """OpenAPI 3.1 for every twin and for what is not one."""
+    """OpenAPI 3.2, which knows streams of events: every twin, and what is not one."""
     schemas = Schemas()
     paths: dict[str, Schema] = {
-        "/grounded_query": {"post": _grounded("application/json")},
-        "/grounded_query/stream": {"post": _grounded("text/event-stream")},
+        "/grounded_query": {"post": _grounded()},
+        "/grounded_query/stream": {"post": _grounded(schemas)},
         "/v1/documents/{document_id}/pages/{page_number}.png": {"get": _page_image()},
         "/healthz": {"get": _probe("Whether the process answers.", ready=False)},
         "/readyz": {"get": _probe("Whether every service it needs serves.", ready=True)},
@@ -26,7 +28,7 @@ def document(twins: Iterable[Twin]) -> Schema:
     for twin in twins:
         paths.setdefault(twin.path, {})[twin.verb.lower()] = _operation(twin, schemas)
     return {
-        "openapi": "3.1.0",
+        "openapi": "3.2.0",
         "info": {
             "title": "Verity",
             "version": metadata.version("verity"),
@@ -65,7 +67,7 @@ def _parameters(twin: Twin, schemas: Schemas) -> list[Schema]:
             "name": name,
             "in": "path",
             "required": True,
-            "schema": schemas.field(twin.input.fields_by_name[name], sent=False),
+            "schema": schemas.parameter(twin.input.fields_by_name[name]),
         }
         for name in twin.path_fields
     ]
@@ -82,7 +84,7 @@ def _query(
         if field.name in but:
             continue
         if field.message_type is None:
-            schema = schemas.field(field, sent=False)
+            schema = schemas.parameter(field)
             found.append({"name": prefix + field.name, "in": "query", "schema": schema})
         elif not field.is_repeated and field.message_type.full_name not in WELL_KNOWN:
             found += _query(field.message_type, (), schemas, f"{prefix}{field.name}.")
@@ -93,20 +95,41 @@ def _reply(twin: Twin, schemas: Schemas) -> Schema:
     if not twin.rpc.server_streaming:
         content: Schema = {"application/json": {"schema": schemas.reply(twin.output)}}
         return {"description": "The reply.", "content": content}
-    schemas.reply(twin.output)
-    content = {"text/event-stream": {"schema": {"type": "string"}}}
-    if twin.rpc.client_streaming:
-        result = schemas.field(twin.output.fields_by_name["result"], sent=True)
-        content["application/json"] = {"schema": result}
     (oneof,) = twin.output.oneofs
-    names = ", ".join(field.name for field in oneof.fields)
-    description = f"Events named {names}, each with that member as JSON; or error, a Problem, last."
-    return {"description": description, "content": content}
+    content = {_EVENTS: {"itemSchema": _events({f.name: schemas.sent(f) for f in oneof.fields})}}
+    if twin.rpc.client_streaming:
+        content["application/json"] = {"schema": schemas.sent(twin.output.fields_by_name["result"])}
+    return {"description": "Events as they happen; error is the last.", "content": content}
+
+
+def _events(members: Schema) -> Schema:
+    """An event is named by the member of the stream's oneof that its data is, or error."""
+    return {
+        "oneOf": [
+            {
+                "type": "object",
+                "properties": {
+                    "event": {"const": name},
+                    "data": {
+                        "type": "string",
+                        "contentMediaType": "application/json",
+                        "contentSchema": schema,
+                    },
+                },
+                "required": ["event", "data"],
+            }
+            for name, schema in {**members, "error": _ref(_PROBLEM)}.items()
+        ]
+    }
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _file_body(schemas: Schemas) -> Schema:
     metadata_fields = _METADATA.fields
-    form: Schema = {f.name: schemas.field(f, sent=False) for f in metadata_fields}
+    form: Schema = {f.name: schemas.parameter(f) for f in metadata_fields}
     form["file"] = {"type": "string", "contentMediaType": "application/octet-stream"}
     return {
         "required": True,
@@ -121,12 +144,19 @@ def _file_body(schemas: Schemas) -> Schema:
     }
 
 
-def _grounded(media_type: str) -> Schema:
-    schema: Schema = {"$ref": "#/components/schemas/GroundedAnswer"}
-    if media_type == "text/event-stream":
-        schema = {"type": "string"}
+def _grounded(schemas: Schemas | None = None) -> Schema:
+    """The flat question; with `schemas`, its stream."""
+    content: Schema = {"application/json": {"schema": _ref("GroundedAnswer")}}
+    if schemas is not None:
+        members = {f.name: schemas.sent(f) for f in _ASK_EVENTS.fields}
+        members["grounded_answer"] = _ref("GroundedAnswer")
+        content = {_EVENTS: {"itemSchema": _events(members)}}
     question = {"type": "string", "minLength": 1, "maxLength": 4000, "pattern": r"\S"}
-    conversation = {"type": "string", "maxLength": 100, "pattern": "^([A-Za-z0-9_.-]+)?$"}
+    conversation = {
+        "type": ["string", "null"],
+        "maxLength": 100,
+        "pattern": "^([A-Za-z0-9_.-]+)?$",
+    }
     body = {
         "type": "object",
         "properties": {"query": question, "conversation_id": conversation},
@@ -134,11 +164,11 @@ def _grounded(media_type: str) -> Schema:
         "additionalProperties": False,
     }
     return {
-        "operationId": "grounded_query" + ("" if media_type == "application/json" else "_stream"),
+        "operationId": "grounded_query" + ("_stream" if schemas else ""),
         "summary": "One question in, one proven answer out, flat.",
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
         "responses": {
-            "200": {"description": "The answer.", "content": {media_type: {"schema": schema}}},
+            "200": {"description": "The answer.", "content": content},
             "default": _failure(),
         },
     }
@@ -185,7 +215,7 @@ def _probe(summary: str, *, ready: bool) -> Schema:
 
 
 def _failure() -> Schema:
-    content = {"application/problem+json": {"schema": {"$ref": f"#/components/schemas/{_PROBLEM}"}}}
+    content = {"application/problem+json": {"schema": _ref(_PROBLEM)}}
     return {"description": "A problem, by RFC 9457.", "content": content}
 
 
@@ -218,7 +248,7 @@ def _flat() -> Schema:
         return {"type": "array", "items": {**item, "additionalProperties": False}}
 
     def messages(name: str) -> Schema:
-        return {"type": "array", "items": {"$ref": f"#/components/schemas/{name}"}}
+        return {"type": "array", "items": _ref(name)}
 
     properties: Schema = {
         "answer": words,

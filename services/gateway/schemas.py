@@ -20,12 +20,19 @@ _SCALARS: dict[int, Schema] = {
     Kind.CPPTYPE_UINT32: {"type": "integer", "minimum": _UINT32[0], "maximum": _UINT32[1]},
     Kind.CPPTYPE_INT32: {"type": "integer", "minimum": _INT32[0], "maximum": _INT32[1]},
     # JSON's numbers are doubles, which do not hold 64 bits.
-    Kind.CPPTYPE_UINT64: {"type": "string", "pattern": r"^\d{1,20}$"},
-    Kind.CPPTYPE_INT64: {"type": "string", "pattern": r"^-?\d{1,19}$"},
+    Kind.CPPTYPE_UINT64: {"type": "string", "pattern": r"^\d{1,19}$"},
+    Kind.CPPTYPE_INT64: {"type": "string", "pattern": r"^-?\d{1,18}$"},
     Kind.CPPTYPE_DOUBLE: {"type": "number"},
     Kind.CPPTYPE_FLOAT: {"type": "number"},
     Kind.CPPTYPE_BOOL: {"type": "boolean"},
 }
+
+
+_NUMBERS_64: dict[int, Schema] = {
+    Kind.CPPTYPE_UINT64: {"type": "integer", "minimum": 0, "maximum": 2**64 - 1},
+    Kind.CPPTYPE_INT64: {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
+}
+_NULL: Schema = {"type": "null"}
 
 
 class Schemas:
@@ -39,20 +46,31 @@ class Schemas:
         return self._message(message, sent=True)
 
     def request(self, message: Descriptor) -> Schema:
-        """What is read: any field may be missing, unless its rule says otherwise."""
+        """What is read: a field may be missing or null, unless its rule says otherwise."""
         return self._message(message, sent=False)
 
-    def field(self, field: FieldDescriptor, *, sent: bool) -> Schema:
-        rules = _rules(field)
-        one = self._one(field, sent=sent)
-        if not sent:
-            one = {**one, **_bounds(field, rules)}
-        if not field.is_repeated:
-            return one
-        many: Schema = {"type": "array", "items": one}
-        if not sent and rules.max_items:
-            many["maxItems"] = rules.max_items
-        return many
+    def sent(self, field: FieldDescriptor) -> Schema:
+        """A field of a reply."""
+        one = self._one(field, sent=True)
+        return {"type": "array", "items": one} if field.is_repeated else one
+
+    def parameter(self, field: FieldDescriptor) -> Schema:
+        """A field of a request as a path or a query has it."""
+        one = {**self._one(field, sent=False), **_bounds(field)}
+        return _listed(field, one) if field.is_repeated else one
+
+    def _read(self, field: FieldDescriptor) -> Schema:
+        """A field of a request as a JSON body has it."""
+        one = {**self._one(field, sent=False), **_bounds(field)}
+        forms = [one]
+        if field.enum_type is not None:
+            numbers = [value.number for value in field.enum_type.values]
+            forms.append({"type": "integer", "enum": numbers})
+        elif field.cpp_type in _NUMBERS_64:
+            forms.append(_NUMBERS_64[field.cpp_type])
+        if field.is_repeated:
+            forms = [_listed(field, _any_of(forms))]
+        return _any_of(forms if _needed(field) else [*forms, _NULL])
 
     def _message(self, message: Descriptor, *, sent: bool) -> Schema:
         if message.full_name in WELL_KNOWN:
@@ -61,7 +79,9 @@ class Schemas:
         if name not in self.all:
             schema: Schema = {"type": "object", "additionalProperties": False}
             self.all[name] = schema
-            schema["properties"] = {f.name: self.field(f, sent=sent) for f in message.fields}
+            schema["properties"] = {
+                f.name: self.sent(f) if sent else self._read(f) for f in message.fields
+            }
             required = [f.name for f in message.fields if (_always(f) if sent else _needed(f))]
             if required:
                 schema["required"] = required
@@ -87,13 +107,23 @@ def _always(field: FieldDescriptor) -> bool:
 
 
 def _needed(field: FieldDescriptor) -> bool:
+    """Whether it has to be given: by its rule, or because what it is when missing is too little."""
     rules = _rules(field)
-    return rules.required
+    return rules.required or (rules.min > 0 and not field.has_presence)
 
 
-def _bounds(field: FieldDescriptor, rules: rules_pb2.FieldRules) -> Schema:
+def _any_of(forms: list[Schema]) -> Schema:
+    return forms[0] if len(forms) == 1 else {"anyOf": forms}
+
+
+def _listed(field: FieldDescriptor, one: Schema) -> Schema:
+    most = _rules(field).max_items
+    return {"type": "array", "items": one, **({"maxItems": most} if most else {})}
+
+
+def _bounds(field: FieldDescriptor) -> Schema:
     """The rules of a field that JSON Schema has words for; its service knows all of them."""
-    bounds: Schema = {}
+    rules, bounds = _rules(field), Schema()
     if rules.required and field.cpp_type == Kind.CPPTYPE_STRING and not field.is_repeated:
         bounds |= {"minLength": 1, "pattern": r"\S"}
     if rules.max_chars:
@@ -101,7 +131,7 @@ def _bounds(field: FieldDescriptor, rules: rules_pb2.FieldRules) -> Schema:
     if rules.pattern:
         bounds["pattern"] = f"^({rules.pattern})$" if rules.required else f"^({rules.pattern})?$"
     if rules.date:
-        bounds["pattern"] = r"^(\d{4}-\d{2}-\d{2})?$"
+        bounds["anyOf"] = [{"const": ""}, {"format": "date"}]
     if rules.HasField("min"):
         bounds["minimum"] = rules.min
     if rules.HasField("max"):

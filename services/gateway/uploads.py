@@ -164,34 +164,47 @@ class Ingest:
     def __init__(self, source: Parts) -> None:
         self._source = source
         self._accepted = asyncio.Event()
-        self._broken: list[Exception] = []
+        self._sent: asyncio.Queue[pb.IngestMetadata | bytes | None] = asyncio.Queue(maxsize=1)
+        self._broken: Exception | None = None
 
     async def requests(self) -> AsyncIterator[pb.IngestDocumentRequest]:
-        try:
-            async with aclosing(self._source) as source:  # type: ignore[type-var]  # a generator, typed as iterator
-                async for part in source:
-                    if isinstance(part, bytes):
-                        await self._accepted.wait()
-                        yield pb.IngestDocumentRequest(chunk=part)
-                    else:
-                        yield pb.IngestDocumentRequest(metadata=part)
-        except Exception as error:
-            # gRPC keeps what is raised here to itself, and cancels the call.
-            self._broken.append(error)
-            raise
+        """What gRPC takes from a task of its own, which ends only when this does."""
+        while (part := await self._sent.get()) is not None:
+            if isinstance(part, bytes):
+                yield pb.IngestDocumentRequest(chunk=part)
+            else:
+                yield pb.IngestDocumentRequest(metadata=part)
 
     async def replies(self, call: Any) -> AsyncIterator[pb.IngestDocumentResponse]:
         """The call's replies; what broke the body is raised in their stead."""
+        feeding = asyncio.create_task(self._feed(call))
         try:
             async for reply in call:
                 self._accepted.set()
                 yield reply
         except asyncio.CancelledError:
             if self._broken:
-                raise self._broken[0] from None
+                raise self._broken from None
             raise
         finally:
             call.cancel()
+            feeding.cancel()
+            await asyncio.wait({feeding})
+            while not self._sent.empty():
+                self._sent.get_nowait()
+            self._sent.put_nowait(None)
+
+    async def _feed(self, call: Any) -> None:
+        try:
+            async with aclosing(self._source) as source:  # type: ignore[type-var]  # a generator, typed as iterator
+                async for part in source:
+                    if isinstance(part, bytes):
+                        await self._accepted.wait()
+                    await self._sent.put(part)
+        except Exception as error:  # noqa: BLE001 - it is raised where the replies are awaited
+            self._broken = error
+            call.cancel()
+        await self._sent.put(None)
 
 
 def _malformed(error: FormParserError) -> Problem:

@@ -12,6 +12,16 @@ from google.protobuf.message import Message
 from services.gateway.problem import Problem, invalid
 
 _TIMEOUT = re.compile(r"(\d{1,8})([HMSmun])")
+# The types of JSON that a field may have, where protobuf itself would take more.
+_TYPES: dict[int, tuple[type, ...]] = {
+    FieldDescriptor.CPPTYPE_INT32: (int, float),
+    FieldDescriptor.CPPTYPE_UINT32: (int, float),
+    FieldDescriptor.CPPTYPE_INT64: (int, str),
+    FieldDescriptor.CPPTYPE_UINT64: (int, str),
+    FieldDescriptor.CPPTYPE_DOUBLE: (int, float),
+    FieldDescriptor.CPPTYPE_FLOAT: (int, float),
+    FieldDescriptor.CPPTYPE_ENUM: (int, str),
+}
 _UNITS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 
 
@@ -47,7 +57,16 @@ def loads(body: bytes) -> dict[str, Any]:
 
 
 def from_json_object(view: dict[str, Any], message: Message) -> None:
-    """Reads an object into a message; a problem when it does not fit, or has an unknown field."""
+    """Reads an object into a message; a problem when it does not fit, or has an unknown field.
+
+    Stricter than protobuf, which also takes false for a number and "7" for 7: a value has the type
+    with which it would be sent. 64-bit integers may be numbers too.
+    """
+    _check_types(view, message.DESCRIPTOR, "")
+    _parse(view, message)
+
+
+def _parse(view: dict[str, Any], message: Message) -> None:
     try:
         json_format.ParseDict(view, message)
     except (json_format.ParseError, RecursionError, UnicodeError, OverflowError) as error:
@@ -61,7 +80,7 @@ def from_query(pairs: Iterable[tuple[str, str]], path: dict[str, str], message: 
         if name in path:
             raise invalid("A field of the path is in the query too.", (name, "is in the path"))
         _put(view, message.DESCRIPTOR, name, value)
-    from_json_object({**view, **path}, message)
+    _parse({**view, **path}, message)
 
 
 def timeout(header: str | None, most: float) -> float:
@@ -72,6 +91,21 @@ def timeout(header: str | None, most: float) -> float:
     if not found:
         raise invalid("grpc-timeout is not digits and a unit, such as 5S or 500m.")
     return min(most, int(found[1]) * _UNITS[found[2]])
+
+
+def _check_types(view: dict[str, Any], descriptor: Any, prefix: str) -> None:
+    for name, value in view.items():
+        field = descriptor.fields_by_name.get(name) or descriptor.fields_by_camelcase_name.get(name)
+        if field is None or value is None:
+            continue  # Protobuf says what is wrong with it, if anything is.
+        items = value if isinstance(value, list) and field.is_repeated else [value]
+        for item in items:
+            if isinstance(item, dict) and field.message_type is not None:
+                _check_types(item, field.message_type, f"{prefix}{name}.")
+            elif type(item) not in _TYPES.get(field.cpp_type, (type(item),)):
+                raise invalid(
+                    "The request does not fit.", (f"{prefix}{name}", "is of another type")
+                )
 
 
 def _put(view: dict[str, Any], descriptor: Any, name: str, value: str) -> None:
