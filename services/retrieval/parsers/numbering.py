@@ -33,7 +33,17 @@ _LABELLED = re.compile(
     rf"[ \t\xa0]*(?P<id>(?-i:{_NUMBER}|{_LETTER})){_END}",
     re.IGNORECASE,
 )
-_BARE = re.compile(rf"(?P<id>\d{{1,3}}(?:\.\d{{1,3}})*|[A-Z](?:\.\d{{1,3}})+)(?P<dot>[.)]?){_END}")
+# Rulebooks count their guidance and their paragraphs on: "14.2.3.Guidance.10", "1.1.1.(1)".
+_WORD = r"(?:Guidance|Notes?|Commentary|Examples?)\b|[A-Z][a-z]{2,20}(?=\.[\d(])"
+_DEEPER = rf"(?:\.(?:\d{{1,3}}|{_WORD}|\([0-9A-Za-z]{{1,4}}\))|(?<=\w)\([0-9A-Za-z]{{1,4}}\))*"
+_BARE = re.compile(
+    rf"(?P<id>(?:\d{{1,3}}|[A-Z])\.\d{{1,3}}{_DEEPER}"
+    rf"|(?:APP|SCH)\d{{1,3}}\.[A-Z]?\d{{1,3}}{_DEEPER}"
+    r"|\d{1,3})"
+    rf"(?P<dot>[.)]?){_END}(?!\.\w)"
+)
+# As systems that number sections themselves write them.
+_CODED = re.compile(rf"(?P<id>(?:SEC|ART|CL|PARA)_\d{{1,4}}(?:\.\d{{1,3}})*)(?P<dot>[.:)]?){_END}")
 _MARK = re.compile(r"[ \t\xa0]*[:.\u2013\u2014-](?=\s|$)")
 # The rest of a contents line: leaders, or a page number at the end.
 _CONTENTS = re.compile(r"\.{3,}|(?:\. ){2,}|\u2026|[ \t]\d{1,4}$")
@@ -44,6 +54,7 @@ _MONTH = re.compile(
     re.IGNORECASE,
 )
 _MAX_TITLE = 120
+_STEP = re.compile(r"\.\(|[.(]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +89,9 @@ def read(line: str) -> Numbered | None:
         end, marked = labelled.end(), False
         if mark := _MARK.match(line, end):
             end, marked = mark.end(), True
+    elif coded := _CODED.match(line, indent):
+        kind, number = "section", coded["id"]
+        section_id, end, marked = number, coded.end(), bool(coded["dot"])
     elif bare := _BARE.match(line, indent):
         kind, number = "bare", bare["id"]
         section_id, end, marked = number, bare.end(), bool(bare["dot"])
@@ -86,7 +100,7 @@ def read(line: str) -> Numbered | None:
     title = line[end:].strip()
     if kind == "bare" and not title:
         return None
-    return Numbered(section_id, kind, 1 + number.count(".") + number.count("("), marked, end, title)
+    return Numbered(section_id, kind, len(_STEP.split(number)), marked, end, title)
 
 
 def is_title(words: str) -> bool:
@@ -134,7 +148,7 @@ def starts_section(numbered: Numbered, previous: Numbered | None) -> bool:
 
 def _chapter(numbered: Numbered) -> str:
     """The first number: "4" of "4.2"."""
-    return re.split(r"[.(]", numbered.section_id.split(" ")[-1])[0]
+    return re.split(r"[.(]", re.split(r"[ _]", numbered.section_id)[-1])[0]
 
 
 def levels(numbers: Sequence[Numbered]) -> list[int]:
