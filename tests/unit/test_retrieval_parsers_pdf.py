@@ -361,3 +361,56 @@ def test_the_sample_policys_rules_are_on_their_pages_in_their_sections(page, sec
     )
     assert (found.page_number, found.section_id) == (page, section)
     assert len(found.heading_path) == 2
+
+
+LEFT = [
+    "The bank identifies each customer and",
+    "each owner before the account is",
+    "opened, and keeps the evidence for",
+    "as long as the relationship lasts and",
+    "for five years thereafter, in the file",
+    "of the customer, who may ask for it",
+    "at any time and without a reason.",
+]
+RIGHT = [
+    "A branch that does not know who",
+    "owns a company opens no account for",
+    "it, files a report with the office and",
+    "waits for its answer before it does",
+    "anything else. The office answers",
+    "within ten days of the report, or the",
+    "branch may take it as refused.",
+]
+ACROSS = "A line that reaches over both of the columns of the page, and parts what is above and below"
+
+
+def two_columns(by_row):
+    sheet = Sheet().line(ACROSS, 60)
+    cells = [(words, 100 + 12 * row, 72) for row, words in enumerate(LEFT)]
+    cells += [(words, 100 + 12 * row, 320) for row, words in enumerate(RIGHT)]
+    for words, top, left in sorted(cells, key=lambda cell: cell[1]) if by_row else cells:
+        sheet.line(words, top, left=left)
+    return sheet.line(ACROSS, 250)
+
+
+@pytest.mark.parametrize("by_row", [True, False])
+def test_two_columns_are_read_one_after_the_other_however_the_file_prints_them(by_row):
+    document = two_columns(by_row).parsed()
+    assert document.text.split() == " ".join([ACROSS, *LEFT, *RIGHT, ACROSS]).split()
+    assert document.tables == ()
+    for line in document.lines[1:-1]:
+        words = document.text[line.start : line.end]
+        assert (line.box.right < 310) == (words in LEFT)
+
+
+def test_one_column_is_read_from_top_to_bottom():
+    words = [*LEFT, *RIGHT]
+    assert Sheet().lines(words, 72).parsed().text.split() == " ".join(words).split()
+
+
+def test_rows_of_a_table_are_not_taken_apart_though_its_cells_are_words():
+    sheet = Sheet()
+    rows = [(f"Item {number}", f"is described here as number {number}") for number in range(9)]
+    for row, (name, words) in enumerate(rows):
+        sheet.line(name, 72 + 14 * row).line(words, 72 + 14 * row, left=320)
+    assert sheet.parsed().text.split() == " ".join(map(" ".join, rows)).split()

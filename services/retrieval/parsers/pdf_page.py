@@ -5,13 +5,14 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from services.retrieval.document import Box
+from services.retrieval.parsers import pdf_columns
 from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE
 
 # A page's own form feed would read as a page break.
@@ -29,6 +30,7 @@ _BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 _DOUBTFUL = re.compile("[\ue000-\uf8ff\ufff0-\uffff]")
 # Two words further apart than this many times the type size stand in different columns.
 COLUMN_GAP = 1.5
+_ROW_OVERLAP = 0.5
 
 # Left, bottom, right, top in the page's own space, where y points up.
 Rectangle = tuple[float, float, float, float]
@@ -172,8 +174,64 @@ def read(page: pypdfium2.PdfPage) -> PrintedPage:
     frame = Frame(left, bottom, right, top, page.get_rotation())
     textpage = page.get_textpage()
     places = Places(textpage)
-    lines = tuple(_lines(textpage.raw, _characters(textpage), places, frame))
-    return PrintedPage(frame, lines, places)
+    lines = list(_lines(textpage.raw, _characters(textpage), places, frame))
+    return PrintedPage(frame, tuple(_in_order(lines, places, frame)), places)
+
+
+def _in_order(lines: Sequence[PrintedLine], places: Places, frame: Frame) -> Iterator[PrintedLine]:
+    """The lines, or where the page has two columns that are printed row by row, their parts."""
+    # Most pages have few lines with a gap, or beside another, and need no closer look.
+    wide = sum(line.columns for line in lines)
+    beside = sum(_side_by_side(a.box, b.box) for a, b in pairwise(lines))
+    if wide + beside < pdf_columns.MIN_ROWS:
+        yield from lines
+        return
+    rows = [list(_strips(index, line, places, frame)) for index, line in enumerate(lines)]
+    order = pdf_columns.in_order(
+        rows, lambda one, other: _side_by_side(lines[one].box, lines[other].box)
+    )
+    if order is None:
+        yield from lines
+        return
+    for index, start, end in order:
+        line = lines[index]
+        words = places.of_words(line.text[start:end], line.first + start)
+        box = frame.displayed(words)
+        if box is not None:
+            yield replace(
+                line,
+                text=line.text[start:end],
+                first=line.first + start,
+                box=box,
+                columns=_widest_gap(words) > COLUMN_GAP * line.size,
+            )
+
+
+def _strips(
+    index: int, line: PrintedLine, places: Places, frame: Frame
+) -> Iterator[pdf_columns.Strip]:
+    start, box = 0, None
+    end = 0
+    words = _WORD.finditer(line.text)
+    for word, place in zip(words, places.of_words(line.text, line.first), strict=True):
+        edges = frame.displayed([place])
+        if edges is None:
+            continue
+        if box is not None and edges.left - box.right > COLUMN_GAP * line.size:
+            yield pdf_columns.Strip(index, start, end, box.left, box.right, line.text[start:end])
+            start, box = word.start(), None
+        end = word.end()
+        box = edges if box is None else replace(box, right=max(box.right, edges.right))
+    if box is not None:
+        end = len(line.text)
+        yield pdf_columns.Strip(index, start, end, box.left, box.right, line.text[start:end])
+
+
+def _side_by_side(a: Box, b: Box) -> bool:
+    overlap = min(a.bottom, b.bottom) - max(a.top, b.top)
+    return overlap > _ROW_OVERLAP * min(a.bottom - a.top, b.bottom - b.top) and max(
+        a.left, b.left
+    ) >= min(a.right, b.right)
 
 
 def _characters(textpage: pypdfium2.PdfTextPage) -> str:
