@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 
+from google.protobuf.duration_pb2 import Duration
 from verity.v1.generation_service_pb2_grpc import GenerationServiceStub
 from verity.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 from verity.v1.verification_service_pb2_grpc import VerificationServiceStub
@@ -42,3 +43,9 @@ class Agents:
 def within(asked: Asked, seconds: float) -> float:
     """A stage's time, or what is left of the answer's."""
     return max(0.0, min(seconds, asked.ends - time.monotonic()))
+
+
+def duration(seconds: float) -> Duration:
+    told = Duration()
+    told.FromNanoseconds(round(seconds * 1e9))
+    return told

@@ -113,11 +113,31 @@ def _abstention(state: State) -> core.Abstention:
             message=f"{_counted(state['attempts'], 'draft')} could not be verified in any part.",
         )
     searched = state["search"]
+    if state["outdated"]:
+        said = "; ".join(map(_left_out, state["outdated"]))
+        return core.Abstention(
+            type=core.Abstention.TYPE_SUPERSEDED,
+            message=f"Only what does not apply{_on(searched.as_of)} answers: {said}.",
+        )
     return core.Abstention(
         type=core.Abstention.TYPE_NO_EVIDENCE,
         message=f"Nothing answers the question in {_counted(searched.passage_count, 'passage')} "
         f"of {_counted(searched.document_count, 'document')}.",
     )
+
+
+def _left_out(one: core.SearchReport.Exclusion) -> str:
+    """A document that does not apply, and why."""
+    why = [
+        f"superseded by {one.superseded_by_name}" if one.superseded_by_name else "",
+        f"in force from {one.effective_from}" if one.effective_from else "",
+        f"no longer in force from {one.effective_to}" if one.effective_to else "",
+    ]
+    return ", ".join([one.source_name, *filter(None, why)])
+
+
+def _on(day: str) -> str:
+    return f" on {day}" if day else ""
 
 
 def _said(citation: core.Citation) -> str:

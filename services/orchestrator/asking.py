@@ -127,6 +127,7 @@ class Asker:
             "verifier": "",
             "extractive": False,
             "over": False,
+            "outdated": [],
             "timings": [],
         }
         run = self._graph.astream(

@@ -1,6 +1,6 @@
 """The path of one question: recall, retrieve, generate, verify, score, remember, and the way back.
 
-What a stage does is in `stages.py`; where it leads is decided in `routes.py`.
+What a stage does is in `stages.py` and `attempt.py`; where it leads is decided in `routes.py`.
 """
 
 import time
@@ -14,8 +14,8 @@ from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
 from services.chassis import telemetry
-from services.orchestrator import routes, stages
-from services.orchestrator.agents import Agents, Budgets
+from services.orchestrator import attempt, routes, stages
+from services.orchestrator.agents import Agents, Budgets, duration
 from services.orchestrator.state import State
 
 __all__ = ["Agents", "Budgets", "Event", "build"]
@@ -39,8 +39,9 @@ def build() -> Graph:
         stages.recall,
         stages.resolve,
         stages.retrieve,
-        stages.generate,
-        stages.verify,
+        attempt.generate,
+        attempt.verify,
+        attempt.outdated,
         stages.score,
         stages.remember,
     ):
@@ -51,6 +52,7 @@ def build() -> Graph:
     graph.add_conditional_edges("retrieve", _on_loop(routes.after_retrieve))
     graph.add_conditional_edges("generate", _on_loop(routes.after_generate))
     graph.add_conditional_edges("verify", _on_loop(routes.after_verify))
+    graph.add_edge("outdated", "remember")
     graph.add_edge("score", "remember")
     graph.add_edge("remember", END)
     return graph
@@ -61,12 +63,12 @@ def _stage(name: str, node: Callable[[State, Runtime[Agents]], Awaitable[State]]
 
     async def stage(state: State, runtime: Runtime[Agents]) -> State:
         # These two prepare the next draft, the others are about the one that was made.
-        attempt = max(1, state["attempts"] + (name in {"retrieve", "generate"}))
-        runtime.stream_writer(Event(stage_started=Event.StageStarted(stage=name, attempt=attempt)))
+        number = max(1, state["attempts"] + (name in {"retrieve", "generate"}))
+        runtime.stream_writer(Event(stage_started=Event.StageStarted(stage=name, attempt=number)))
         start = time.monotonic()
         failed = True
         try:
-            with telemetry.span(f"stage.{name}", **{"verity.attempt": attempt}):
+            with telemetry.span(f"stage.{name}", **{"verity.attempt": number}):
                 learned = await node(state, runtime)
             failed = False
         finally:
@@ -74,9 +76,9 @@ def _stage(name: str, node: Callable[[State, Runtime[Agents]], Awaitable[State]]
             runtime.context.measures.stage(name, seconds, failed=failed)
         timing = core.StageTiming(
             stage=name,
-            attempt=attempt,
-            duration=stages.duration(seconds),
-            start_offset=stages.duration(start - state["asked"].arrived),
+            attempt=number,
+            duration=duration(seconds),
+            start_offset=duration(start - state["asked"].arrived),
         )
         runtime.stream_writer(Event(stage_finished=timing))
         return {**learned, "timings": [timing]}

@@ -18,6 +18,7 @@ from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import grounding_service_pb2 as grounding
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
+from services.orchestrator import redis_scripts
 from services.orchestrator.breaker import Breaker
 from services.orchestrator.grounding_log import Entry, Log, decoded, encoded
 from services.orchestrator.memory import Lease, conversation_digest, digest
@@ -34,46 +35,6 @@ _FIELDS = ("body", "historical_quality")
 _MOST_PAGE_BYTES = 8 * 1024 * 1024
 # Turn.answer takes no more bytes.
 _MOST_TURN_BYTES = 100_000
-
-# Everything a given answer changes, or nothing. Returns the historical quality, which only the log
-# inside the transaction knows; it is kept beside the answer's bytes.
-_REMEMBER = """
-local answer, answers, turns, quality, learned, claim = unpack(KEYS)
-local id, body, turn, confidence, entry, ttl, log_length = unpack(ARGV)
-local turns_length, held, answered = unpack(ARGV, 8)
-redis.call('RPUSH', quality, confidence)
-redis.call('LTRIM', quality, -log_length, -1)
-local log = redis.call('LRANGE', quality, 0, -1)
-local sum = 0
-for _, value in ipairs(log) do sum = sum + tonumber(value) end
-local mean = string.format('%.17g', sum / #log)
-redis.call('HSET', answer, 'body', body, 'historical_quality', mean)
-redis.call('RPUSH', answers, id)
-redis.call('LTRIM', answers, -log_length, -1)
-redis.call('RPUSH', turns, turn)
-redis.call('LTRIM', turns, -turns_length, -1)
-if entry ~= '' then
-  redis.call('RPUSH', learned, entry)
-  redis.call('LTRIM', learned, -log_length, -1)
-end
-for _, key in ipairs({answer, answers, turns, quality, learned}) do
-  redis.call('EXPIRE', key, ttl)
-end
-if claim and redis.call('GET', claim) == held then redis.call('SET', claim, answered, 'EX', ttl) end
-return mean
-"""
-
-# What a tenant's answers teach is kept apart: it may lie on another node of a cluster.
-_LEARN = """
-redis.call('RPUSH', KEYS[1], ARGV[1])
-redis.call('LTRIM', KEYS[1], -ARGV[2], -1)
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-"""
-
-_RELEASE = """
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +71,9 @@ class RedisMemory:
         self._keeping = keeping
         self._timeout = timeout_seconds
         self._breaker = Breaker(_DOWN, _FAILURES, pause_seconds=pause_seconds)
-        self._remember = client.register_script(_REMEMBER)
-        self._learn = client.register_script(_LEARN)
-        self._release = client.register_script(_RELEASE)
+        self._remember = client.register_script(redis_scripts.REMEMBER)
+        self._learn = client.register_script(redis_scripts.LEARN)
+        self._release = client.register_script(redis_scripts.RELEASE)
 
     async def recall(self, tenant: str, conversation: str) -> list[generation.Turn]:
         scope = _scope(tenant, digest(conversation))

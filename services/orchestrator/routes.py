@@ -13,7 +13,9 @@ def after_recall(state: State) -> Literal["resolve", "retrieve"]:
     return "resolve" if state["history"] else "retrieve"
 
 
-def after_retrieve(state: State) -> Literal["generate", "retrieve", "score", "remember"]:
+def after_retrieve(
+    state: State,
+) -> Literal["generate", "retrieve", "score", "outdated", "remember"]:
     """New passages are drafted from; the same ones again would only make the same draft again."""
     if state["news"]:
         return "generate"
@@ -24,7 +26,7 @@ def after_retrieve(state: State) -> Literal["generate", "retrieve", "score", "re
 
 def after_generate(
     state: State,
-) -> Literal["verify", "generate", "retrieve", "score", "remember"]:
+) -> Literal["verify", "generate", "retrieve", "score", "outdated", "remember"]:
     """Statements are verified as a whole; a drafter who finds no answer gets more to read.
 
     A reply that is no draft is asked for again, unless it fails as the one before did.
@@ -36,7 +38,9 @@ def after_generate(
     return "retrieve" if _worth_a_search(state) else _close(state)
 
 
-def after_verify(state: State) -> Literal["generate", "retrieve", "score", "remember"]:
+def after_verify(
+    state: State,
+) -> Literal["generate", "retrieve", "score", "outdated", "remember"]:
     """All supported: done. Else the objections go back, unless that is used up or leads nowhere."""
     if _worth_another(state):
         return "generate"
@@ -47,14 +51,20 @@ def after_verify(state: State) -> Literal["generate", "retrieve", "score", "reme
 
 def recursion_limit(max_attempts: int) -> int:
     """The most steps a question can take: each draft with a search of its own, one to spare."""
-    once = ("recall", "resolve", "score", "remember", "spare")
+    once = ("recall", "resolve", "outdated", "score", "remember", "spare")
     each = ("retrieve", "generate", "verify")
     return len(once) + len(each) * max_attempts
 
 
-def _close(state: State) -> Literal["score", "remember"]:
-    """What was verified is scored; where nothing was, the answer is an abstention."""
-    return "score" if state["said"] else "remember"
+def _close(state: State) -> Literal["score", "outdated", "remember"]:
+    """What was verified is scored; where nothing was, the answer is an abstention.
+
+    Where nothing was even drafted, what does not apply on the day may be what answers.
+    """
+    if state["said"]:
+        return "score"
+    left_out = any(one.HasField("best") for one in state["search"].exclusions)
+    return "outdated" if left_out and not state["objections"] and not state["over"] else "remember"
 
 
 def _worth_another(state: State) -> bool:

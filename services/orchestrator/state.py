@@ -77,6 +77,9 @@ class State(TypedDict, total=False):
     # Nothing more is begun: the time is used up, or the drafter is gone.
     over: bool
 
+    # What would have answered, did it apply on the day.
+    outdated: list[core.SearchReport.Exclusion]
+
     confidence: core.Confidence
     timings: Annotated[list[core.StageTiming], add]
     answer: grounding.Answer

@@ -24,7 +24,7 @@ OUTSIDE = {
     },
     "generation": {"capabilities", "measured", "model", "openai", "reply", "spending"},
     "orchestrator": {
-        "agents", "asking", "drafting", "graph", "measures", "redis_memory", "stages",
+        "agents", "asking", "attempt", "drafting", "graph", "measures", "redis_memory", "stages",
     },
     "retrieval": {
         "batching", "ingest", "leases", "onnx", "originals", "pages", "parsers", "parsers.markdown",

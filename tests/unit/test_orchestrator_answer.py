@@ -39,6 +39,7 @@ def state(**known):
         "extractive": False,
         "passages": [FACTS, RULES, SOURCE],
         "corpora": {},
+        "outdated": [],
         "verifier": "fake-verifier/1",
         "search": core.SearchReport(document_count=3, passage_count=70),
         "confidence": core.Confidence(grounding_confidence=0.9),

@@ -394,6 +394,50 @@ async def test_the_day_goes_to_the_search_and_to_the_verification():
     assert answer.as_of == "2024-06-30"
 
 
+@pytest.mark.parametrize("answers", [True, False])
+async def test_what_only_a_superseded_version_answers_is_an_abstention_that_says_so(answers):
+    old = passage("old")
+    left_out = core.SearchReport.Exclusion(
+        document_id=old.document_id,
+        source_name="policy_2023.pdf",
+        reason=core.SearchReport.Exclusion.REASON_SUPERSEDED,
+        effective_to="2025-01-01",
+        superseded_by_name="policy_2025.pdf",
+        best=old,
+    )
+
+    class Extracting(FakeGeneration):
+        async def GenerateStream(self, request, context=None, **call):
+            self.requests.append(request.generate)
+            if request.generate.extractive and answers:
+                made = draft(statement("A UBO must submit proof.", source="old"))
+                yield generation.GenerateStreamResponse(statement=made.statements[0])
+                yield generation.GenerateStreamResponse(draft=made)
+            else:
+                yield generation.GenerateStreamResponse(draft=INSUFFICIENT)
+
+    async def search(request, **call):
+        report = core.SearchReport(exclusions=[left_out], as_of="2026-11-30")
+        return retrieval.RetrieveResponse(passages=[passage("p2", "Nothing.")], report=report)
+
+    world = World(draft())
+    world.use(Extracting())
+    world.retrieval.Retrieve = search
+    answer = await world.ask()
+    assert answer.status == Answer.STATUS_ABSTAINED
+    assert answer.statements == []
+    assert list(world.generation.requests[-1].passages) == [old]
+    if answers:
+        assert answer.abstention.type == core.Abstention.TYPE_SUPERSEDED
+        assert answer.abstention.message == (
+            "Only what does not apply on 2026-11-30 answers: policy_2023.pdf, superseded by"
+            " policy_2025.pdf, no longer in force from 2025-01-01."
+        )
+    else:
+        assert answer.abstention.type == core.Abstention.TYPE_NO_EVIDENCE
+    assert answer.attempts == 1
+
+
 async def test_facts_and_rules_are_searched_for_each_and_both_must_be_cited():
     world = World(
         draft(GOOD, statement("B.", source="p2"), compliance=core.COMPLIANCE_NON_COMPLIANT),

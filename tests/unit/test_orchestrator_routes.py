@@ -27,6 +27,7 @@ def state(max_attempts=3, attempts=1, drafted=1, **known):
         "history": [],
         "draft": draft(failure=known.pop("failure", 0)),
         "said": [],
+        "search": core.SearchReport(),
         "objections": [],
         **known,
     }
@@ -75,6 +76,17 @@ def test_nothing_found_is_not_searched_again_when_one_attempt_is_all_there_is():
 def test_a_wider_search_without_news_ends_with_what_was_verified_before():
     assert routes.after_retrieve(state(news=False, searches=2, said=SAID)) == "score"
     assert routes.after_retrieve(state(news=False, searches=2)) == "remember"
+
+
+def test_what_does_not_apply_is_asked_only_when_nothing_else_was_said_or_drafted():
+    left_out = core.SearchReport(exclusions=[core.SearchReport.Exclusion(best=passage("old"))])
+    nothing = {"news": False, "searches": 2, "search": left_out}
+    assert routes.after_retrieve(state(**nothing)) == "outdated"
+    assert routes.after_retrieve(state(**nothing, said=SAID)) == "score"
+    assert routes.after_retrieve(state(**nothing, objections=[objection(1)])) == "remember"
+    assert routes.after_retrieve(state(**nothing, over=True)) == "remember"
+    nothing["search"] = core.SearchReport(exclusions=[core.SearchReport.Exclusion()])
+    assert routes.after_retrieve(state(**nothing)) == "remember"
 
 
 def test_a_draft_is_verified():
