@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reportlab.lib.pagesizes import A4
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from services.retrieval.chunking import chunk
@@ -381,7 +382,9 @@ RIGHT = [
     "within ten days of the report, or the",
     "branch may take it as refused.",
 ]
-ACROSS = "A line that reaches over both of the columns of the page, and parts what is above and below"
+ACROSS = (
+    "A line that reaches over both of the columns of the page, and parts what is above and below"
+)
 
 
 def two_columns(by_row):
@@ -401,6 +404,20 @@ def test_two_columns_are_read_one_after_the_other_however_the_file_prints_them(b
     for line in document.lines[1:-1]:
         words = document.text[line.start : line.end]
         assert (line.box.right < 310) == (words in LEFT)
+
+
+def test_a_mark_set_above_the_end_of_a_figure_is_no_digit_of_it():
+    sheet = Sheet()
+    for words, top, mark, mark_top in (
+        ("Net sales 1,234", 100, "12", 99),
+        ("Notes 5", 130, "7", 137),
+    ):
+        sheet.line(words, top)
+        right = 72 + stringWidth(words, "Helvetica", 10)
+        sheet.line(mark, mark_top, left=right, size=6)
+    document = sheet.parsed()
+    # What is set below the line is not raised.
+    assert document.text.split() == ["Net", "sales", "1,234\u00b9\u00b2", "Notes", "57"]
 
 
 def test_one_column_is_read_from_top_to_bottom():

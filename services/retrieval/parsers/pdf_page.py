@@ -13,7 +13,8 @@ import pypdfium2.raw as pdfium
 
 from services.retrieval.document import Box
 from services.retrieval.parsers import pdf_columns
-from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE
+from services.retrieval.parsers.characters import MADE_READABLE, RAISED, UNREADABLE
+from services.retrieval.parsers.pdf_frame import Frame, Rectangle
 
 # A page's own form feed would read as a page break.
 _CHARACTERS = {**MADE_READABLE, ord("\f"): UNREADABLE, 0x02: "-"}
@@ -24,6 +25,8 @@ _LINE = re.compile("[^\r\n\x02]*\x02|[^\r\n\x02]+")
 _WORD = re.compile(r"\S+")
 # Scripts in which a word's outermost characters are not its first and last, or not of its height.
 _LEAPING = re.compile("[\u0590-\u1cff\u2e80-\uffff]")
+_FIGURE = re.compile(r"(?<![\w.,])\d[\d.,]*\d(?![\w.,])")
+_SMALLER = 0.85
 _BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 # Of the text that comes in one piece: hyphens at a line's end are U+FFFE, and a code that is too
 # large has lost its upper half, which leaves one for private use more often than not.
@@ -31,56 +34,6 @@ _DOUBTFUL = re.compile("[\ue000-\uf8ff\ufff0-\uffff]")
 # Two words further apart than this many times the type size stand in different columns.
 COLUMN_GAP = 1.5
 _ROW_OVERLAP = 0.5
-
-# Left, bottom, right, top in the page's own space, where y points up.
-Rectangle = tuple[float, float, float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The part of a page's space that is displayed, and how it is turned."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-    rotation: int
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height as displayed."""
-        width, height = self.right - self.left, self.top - self.bottom
-        return (height, width) if self.rotation in {90, 270} else (width, height)
-
-    def displayed(self, rectangles: Sequence[Rectangle]) -> Box | None:
-        """The box around the rectangles, cut at the page's edges; None when it is off the page."""
-        if not rectangles:
-            return None
-        lefts, bottoms, rights, tops = zip(*rectangles, strict=True)
-        left, right = max(min(lefts), self.left), min(max(rights), self.right)
-        bottom, top = max(min(bottoms), self.bottom), min(max(tops), self.top)
-        if left > right or bottom > top:
-            return None
-        match self.rotation:
-            case 90:
-                edges = (
-                    bottom - self.bottom,
-                    left - self.left,
-                    top - self.bottom,
-                    right - self.left,
-                )
-            case 180:
-                edges = (
-                    self.right - right,
-                    bottom - self.bottom,
-                    self.right - left,
-                    top - self.bottom,
-                )
-            case 270:
-                edges = (self.top - top, self.right - right, self.top - bottom, self.right - left)
-            case _:
-                edges = (left - self.left, self.top - top, right - self.left, self.top - bottom)
-        return Box(*edges)
 
 
 class Places:
@@ -166,8 +119,9 @@ def read(page: pypdfium2.PdfPage) -> PrintedPage:
     """Read a page.
 
     Characters are kept as the file gives them, ligatures and soft hyphens included, with these
-    exceptions: a hyphen at the end of a line is "-" whatever it was, and a glyph that stands for
-    no character (control codes, lone surrogates, U+0000) is U+FFFD. Lines that are blank or wholly
+    exceptions: a hyphen at the end of a line is "-" whatever it was, digits set above the end of a
+    figure are superscript ones, and a glyph that stands for no character (control codes, lone
+    surrogates, U+0000) is U+FFFD. Lines that are blank or wholly
     outside the displayed page are left out: they are not printed.
     """
     left, bottom, right, top = page.get_bbox()
@@ -256,8 +210,8 @@ def _character(raw: object, index: int) -> str:
 
 def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterator[PrintedLine]:
     for match in _LINE.finditer(characters):
-        text = match.group().translate(_CHARACTERS)
         first = match.start()
+        text = _with_raised_marks(raw, match.group().translate(_CHARACTERS), first)
         words = places.of_words(text, first)
         box = frame.displayed(words)
         if box is None:
@@ -274,6 +228,31 @@ def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterat
             bold=_is_bold(raw, first_visible) and _is_bold(raw, last_visible),
             columns=_widest_gap(words) > COLUMN_GAP * size,
         )
+
+
+def _with_raised_marks(raw: object, text: str, first: int) -> str:
+    """The text; a mark or power set above a figure's end is no digit of it: "1,234²", "10⁶"."""
+    for figure in _FIGURE.finditer(text):
+        start, end = first + figure.start(), first + figure.end()
+        bottom, top = _height(raw, start)
+        raised = end
+        while raised > start and _is_raised(_height(raw, raised - 1), bottom, top):
+            raised -= 1
+        if start < raised < end:
+            mark = text[raised - first : end - first].translate(RAISED)
+            text = text[: raised - first] + mark + text[end - first :]
+    return text
+
+
+def _height(raw: object, index: int) -> tuple[float, float]:
+    box = pdfium.FS_RECTF()
+    pdfium.FPDFText_GetLooseCharBox(raw, index, box)
+    return box.bottom, box.top
+
+
+def _is_raised(edges: tuple[float, float], bottom: float, top: float) -> bool:
+    height = top - bottom
+    return edges[1] - edges[0] < _SMALLER * height and edges[0] - bottom > (1 - _SMALLER) * height
 
 
 def _widest_gap(words: Sequence[Rectangle]) -> float:
