@@ -55,9 +55,19 @@ def answer(conversation: str = "talk", question: str = "What must be submitted?"
         attempt=2,
         statement=core.DraftStatement(text="It must submit two."),
         verdict=core.VERDICT_UNSUPPORTED,
+        outcome=core.Objection.OUTCOME_ABANDONED,
         reasons=[core.Reason(code=core.Reason.CODE_NUMBER_MISMATCH, message="Not there.")],
     )
-    earlier = core.Objection(attempt=1, statement=core.DraftStatement(text="Earlier."))
+    earlier = core.Objection(
+        attempt=1,
+        statement=core.DraftStatement(text="Earlier."),
+        outcome=core.Objection.OUTCOME_CORRECTED,
+    )
+    reworded = core.Objection(
+        attempt=1,
+        statement=core.DraftStatement(text="Two must be submitted."),
+        outcome=core.Objection.OUTCOME_ABANDONED,
+    )
     given = grounding.Answer(
         id="answer-1",
         conversation_id=conversation,
@@ -72,7 +82,7 @@ def answer(conversation: str = "talk", question: str = "What must be submitted?"
         historical_quality=0.12345,
         stage_timings=[core.StageTiming(stage="retrieve", attempt=1)],
         attempts=2,
-        objections=[earlier, rejected],
+        objections=[earlier, reworded, rejected, rejected],
         trace_id="ab" * 16,
     )
     given.stage_timings[0].duration.FromMilliseconds(12)

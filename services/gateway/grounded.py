@@ -37,12 +37,14 @@ def view(answer: grounding.Answer) -> dict[str, Any]:
 
 
 def _rejected(answer: grounding.Answer) -> list[core.Objection]:
-    """What the last draft had that was not released."""
-    return [
+    """What the last of its drafts still had that could not be verified, each claim once."""
+    abandoned = [
         objection
         for objection in answer.objections
-        if objection.attempt == answer.attempts and objection.HasField("statement")
+        if objection.outcome == core.Objection.OUTCOME_ABANDONED and objection.HasField("statement")
     ]
+    last = max((objection.attempt for objection in abandoned), default=0)
+    return list({o.statement.text: o for o in abandoned if o.attempt == last}.values())
 
 
 def _total(answer: grounding.Answer) -> int:
@@ -50,7 +52,7 @@ def _total(answer: grounding.Answer) -> int:
 
 
 def _details(answer: grounding.Answer) -> list[dict[str, Any]]:
-    """Each claim of the last draft with its verdict: the released ones, then the rejected."""
+    """Each claim with its verdict: those that are released, then those that are not."""
     released = [
         {"claim": s.text, "verdict": _verdict(s.verdict), "reasons": []} for s in answer.statements
     ]

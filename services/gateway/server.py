@@ -17,6 +17,8 @@ from services.gateway.app import Draining
 
 BACKLOG = 512
 MOST_HEADER_BYTES = 32 * 1024
+# Idle ones included; a connection past them hears 503. What they ask for is bounded by far less.
+MOST_CONNECTIONS = 2048
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ async def serving(app: ASGIApp, how: Serving, draining: Draining) -> AsyncIterat
             ws="none",
             loop="none",
             http="h11",
+            limit_concurrency=MOST_CONNECTIONS,
             h11_max_incomplete_event_size=MOST_HEADER_BYTES,
             server_header=False,
             proxy_headers=bool(how.proxies),
