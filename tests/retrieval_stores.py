@@ -12,6 +12,7 @@ from retrieval_parts import DIMENSIONS, MODEL
 
 from services.retrieval.index import collection_name
 from services.retrieval.qdrant_edge import open_edge_index
+from services.retrieval.qdrant_layout import Layout
 from services.retrieval.qdrant_server import ServerIndex, open_server_index
 
 
@@ -26,7 +27,7 @@ async def edge(directory, dimensions=DIMENSIONS):
 async def local(directory, dimensions=DIMENSIONS):
     client = AsyncQdrantClient(":memory:")
     try:
-        index = ServerIndex(client, collection_name(MODEL, dimensions), dimensions)
+        index = ServerIndex(client, collection_name(MODEL, dimensions), Layout(dimensions))
         await prepare(index)
         yield index
     finally:
@@ -40,13 +41,14 @@ async def server(directory, dimensions=DIMENSIONS):
         api_key=os.environ.get("QDRANT_API_KEY", ""),
         grpc_port=int(os.environ.get("QDRANT_GRPC_PORT", "6334")),
         model=f"test-{uuid.uuid4().hex}",
-        dimensions=dimensions,
+        layout=Layout(dimensions),
     ) as index:
         await index.prepare()
         try:
             yield index
         finally:
-            await index._client.delete_collection(index.collection)
+            for name in await index._generations.all():
+                await index._client.delete_collection(name)
 
 
 async def prepare(index):

@@ -3,7 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from ipaddress import ip_address
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 import structlog
 from pydantic import Field, SecretStr, model_validator
@@ -28,6 +31,9 @@ from services.retrieval.search import Searcher
 from services.retrieval.servicer import DEADLINES, RetrievalServicer
 from services.retrieval.spool import Spool
 
+if TYPE_CHECKING:
+    from services.retrieval.qdrant_layout import Layout
+
 _RETRY_SECONDS = 1.0
 
 
@@ -41,6 +47,12 @@ class Settings(settings.Settings):
     qdrant_url: str = ""
     qdrant_grpc_port: int = Field(default=6334, ge=1, le=65535)
     qdrant_api_key: SecretStr = SecretStr("")
+    # Of the next collection that is made: at the first start, or by services.retrieval.reindex.
+    qdrant_quantization: Literal["none", "scalar-int8", "binary"] = "none"
+    qdrant_replication_factor: int = Field(default=1, ge=1)
+    qdrant_write_consistency_factor: int = Field(default=1, ge=1)
+    qdrant_shard_number: int = Field(default=1, ge=1)
+    qdrant_on_disk: bool = False
     tenant: str = Field(default="default", pattern=r"^[A-Za-z0-9_.-]{1,64}$")
     # Of the two halves of a passage's score; measured on regulations, where it was best (issue 4).
     dense_weight: float = Field(default=0.65, ge=0, le=1)
@@ -60,13 +72,33 @@ class Settings(settings.Settings):
 
     @model_validator(mode="after")
     def _key_is_not_sent_in_the_clear(self) -> "Settings":
-        if (
-            self.profile == "prod"
-            and self.qdrant_api_key.get_secret_value()
-            and not self.qdrant_url.startswith("https://")
-        ):
+        if self.qdrant_api_key.get_secret_value() and not _is_private(self.qdrant_url):
             raise ValueError("the API key would be sent in the clear: use an https:// qdrant_url")
         return self
+
+    def layout(self, dimensions: int) -> "Layout":
+        """How the next collection on the server is made."""
+        from services.retrieval.qdrant_layout import Layout  # noqa: PLC0415 - as below
+
+        return Layout(
+            dimensions,
+            quantization=self.qdrant_quantization,
+            replication_factor=self.qdrant_replication_factor,
+            write_consistency_factor=self.qdrant_write_consistency_factor,
+            shard_number=self.qdrant_shard_number,
+            on_disk=self.qdrant_on_disk,
+        )
+
+
+def _is_private(url: str) -> bool:
+    """Whether what is sent there is encrypted, or does not leave this machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    try:
+        loopback = ip_address(host).is_loopback
+    except ValueError:
+        loopback = host == "localhost"
+    return parts.scheme == "https" or loopback
 
 
 @asynccontextmanager
@@ -82,7 +114,7 @@ async def open_index(settings: Settings) -> AsyncIterator[Index]:
             api_key=settings.qdrant_api_key.get_secret_value(),
             grpc_port=settings.qdrant_grpc_port,
             model=model,
-            dimensions=dimensions,
+            layout=settings.layout(dimensions),
         ) as server_index:
             yield server_index
     else:

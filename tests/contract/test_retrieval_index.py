@@ -14,6 +14,7 @@ from services.retrieval import bm25
 from services.retrieval.index import FIELDS, Kind, Point, SparseVector, Where
 from services.retrieval.passage import Metadata
 from services.retrieval.payload import days, to_day
+from services.retrieval.qdrant_layout import Layout
 from services.retrieval.qdrant_server import ServerIndex, open_server_index
 
 DIMENSIONS = 4
@@ -271,7 +272,7 @@ class SilentClient:
 
 
 async def test_a_server_that_hangs_is_given_up_at_the_callers_deadline():
-    index = ServerIndex(SilentClient(), "c", DIMENSIONS)
+    index = ServerIndex(SilentClient(), "c", Layout(DIMENSIONS))
     started = asyncio.get_running_loop().time()
     with pytest.raises(DeadlineExceeded):
         async with deadline.within(0.05):
@@ -289,14 +290,14 @@ class RefusingClient:
 
 
 async def test_what_a_server_says_of_our_request_is_not_passed_on_as_said_of_our_callers():
-    index = ServerIndex(RefusingClient(), "c", DIMENSIONS)
+    index = ServerIndex(RefusingClient(), "c", Layout(DIMENSIONS))
     with pytest.raises(RuntimeError, match="NOT_FOUND"):
         await index.get("a", Kind.PASSAGE, [id_("p")])
 
 
 async def test_a_server_that_is_down_is_unavailable_and_says_nothing_of_where_it_is():
     async with open_server_index(
-        "http://127.0.0.1:9", api_key="", grpc_port=9, model="test", dimensions=DIMENSIONS
+        "http://127.0.0.1:9", api_key="", grpc_port=9, model="test", layout=Layout(DIMENSIONS)
     ) as index:
         with pytest.raises(Unavailable) as caught:
             await index.get("a", Kind.PASSAGE, [id_("p")])

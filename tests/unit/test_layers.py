@@ -29,8 +29,9 @@ OUTSIDE = {
     "retrieval": {
         "batching", "ingest", "leases", "onnx", "originals", "pages", "parsers", "parsers.markdown",
         "parsers.ocr", "parsers.pdf", "parsers.pdf_forms", "parsers.pdf_headings",
-        "parsers.pdf_layout", "parsers.pdf_page", "parsers.sniffing", "qdrant_edge",
-        "qdrant_server", "reading", "rendering", "search", "tokens",
+        "parsers.pdf_layout", "parsers.pdf_page", "parsers.sniffing", "qdrant_call",
+        "qdrant_edge", "qdrant_layout", "qdrant_server", "reading", "rendering", "search",
+        "tokens",
     },
     "verification": {
         "judges.cross_encoder", "judges.embedded", "judges.llm", "judging", "verifier",
