@@ -48,6 +48,10 @@ _ABOUT = {
         ("mode", r"response_format|json|tools?\b|function|grammar|guided|schema"),
     )
 }
+_UNSUPPORTED = re.compile(
+    r"(?:tools?|grammar|schema|format)\b.*(?:requires?|unsupported|not supported|failed to parse)",
+    re.IGNORECASE,
+)
 _ALIVE, _ARGUMENTS = "alive", "arguments"
 
 
@@ -218,7 +222,7 @@ class Model:
         except (TimeoutError, openai.APITimeoutError):
             raise Unavailable("The model did not answer in time; try again.") from None
         except openai.APIConnectionError as error:
-            if isinstance(error.__cause__, _TooLarge):
+            if any(isinstance(cause, _TooLarge) for cause in _causes(error)):
                 raise NoDraft(Failure.TOO_LARGE) from None
             raise Unavailable(
                 "The model's endpoint cannot be reached; check OPENAI_BASE_URL."
@@ -242,7 +246,7 @@ class Model:
 
     def _rejection(self, refused: openai.APIStatusError) -> Unavailable:
         code = refused.status_code
-        about = _about(refused) if code in _BAD_REQUEST else ""
+        about = _about(refused)
         self._log.warning("model_endpoint_refused", http_status=code, about=about)
         hint = _HINTS[413] if about == "context" else _HINTS.get(code, "")
         message = f"The model's endpoint answered HTTP {code}{hint}."
@@ -398,8 +402,19 @@ def _usage(answered: AIMessage) -> Usage | None:
     )
 
 
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    while cause := error.__cause__:
+        yield cause
+        error = cause
+
+
 def _about(refused: openai.APIStatusError) -> str:
+    """What of the request the endpoint does not take; empty where that is not what it says."""
     said = f"{refused.param or ''} {refused.code or ''} {refused.message}"
+    if refused.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:  # llama.cpp's server.
+        return "mode" if _UNSUPPORTED.search(said) else ""
+    if refused.status_code not in _BAD_REQUEST:
+        return ""
     return next((name for name, words in _ABOUT.items() if words.search(said)), "")
 
 

@@ -1,0 +1,1 @@
+"""An OpenAI-compatible endpoint that plays a script: a model for those who have none."""
