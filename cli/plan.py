@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -87,8 +87,10 @@ def ports(first: int, redis: int, metrics: int, gateway: str = f"{HOST}:0") -> P
     return chosen
 
 
-def parts(chosen: Ports, data_dir: Path, backend: str) -> list[Part]:
-    """Every process of the system, the gateway first and Redis last."""
+def parts(
+    chosen: Ports, data_dir: Path, backend: str, model: Mapping[str, str] | None = None
+) -> list[Part]:
+    """Every process of the system, the gateway first and Redis last; `model`: what names it."""
     address = {name: f"{HOST}:{port}" for name, port in chosen.grpc.items()}
     shared = {
         "VERITY_REDIS_URL": f"redis://{HOST}:{chosen.redis}/0",
@@ -96,6 +98,7 @@ def parts(chosen: Ports, data_dir: Path, backend: str) -> list[Part]:
         "VERITY_GENERATION_TARGET": address["generation"],
         "VERITY_VERIFICATION_TARGET": address["verification"],
         "VERITY_BACKEND": backend,
+        **(model or {}),
     }
     found = []
     for name in SERVICES:

@@ -18,6 +18,7 @@ from rich.text import Text
 from verity.v1 import grounding_service_pb2 as pb
 
 from cli import ask, ingest, json_view, options, output, plan, render, rpc, samples, system
+from cli import model as local_model
 from cli.errors import FAILED, USAGE, CliError
 from cli.processes import Processes
 from cli.text import clean, plain
@@ -29,6 +30,7 @@ ASK_SECONDS, INGEST_SECONDS = 120.0, 600.0
 class Backend(StrEnum):
     """What drafts the answers."""
 
+    AUTO = "auto"
     EXTRACTIVE = "extractive"
     OPENAI = "openai"
 
@@ -56,7 +58,17 @@ def up(
             "A taken port is replaced by a free one.",
         ),
     ] = "",
-    backend: Annotated[Backend, typer.Option(help="What drafts the answers.")] = Backend.EXTRACTIVE,
+    model: Annotated[
+        str,
+        typer.Option(
+            envvar="VERITY_MODEL",
+            metavar="NAME",
+            help="The model at OPENAI_BASE_URL, or scripted:FILE for one that plays a script.",
+        ),
+    ] = "",
+    backend: Annotated[
+        Backend, typer.Option(help="What drafts the answers; auto: the model, where one is named.")
+    ] = Backend.AUTO,
     otlp_endpoint: Annotated[
         str,
         typer.Option(
@@ -88,7 +100,7 @@ def up(
     )
     with system.claim(data_dir) as claimed, rpc.traced():
         local = LocalSystem(
-            parts=plan.parts(chosen, data_dir, backend),
+            parts=_parts(chosen, data_dir, backend, model),
             data_dir=data_dir,
             claimed=claimed,
             start_seconds=start_timeout,
@@ -99,6 +111,13 @@ def up(
             local.say(f"{wanted} is taken; the page is on http://{chosen.gateway} instead.")
         well = asyncio.run(local.run(with_samples=with_samples or demo, stay=not demo))
     raise typer.Exit(0 if well else FAILED)
+
+
+def _parts(chosen: plan.Ports, data_dir: Path, backend: str, model: str) -> list[plan.Part]:
+    """Redis last, and the model, where it is played here, before it."""
+    asked = local_model.chosen(model)
+    *services, redis = plan.parts(chosen, data_dir, backend, asked.environment)
+    return [*services, *([asked.part] if asked.part else []), redis]
 
 
 @dataclass(frozen=True, slots=True)

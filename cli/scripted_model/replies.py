@@ -48,9 +48,9 @@ _INSTRUCTION = re.compile(
     r"|mark (?:this|it|them)|(?:say|answer|reply|respond|output|state|write) (?:that|with|only))\b",
     re.IGNORECASE,
 )
-_PAYLOAD = re.compile(
-    r"[\"\u201c](?P<quoted>[^\"\u201d]{4,})[\"\u201d]"
-    r"|\b(?:say|answer|reply|respond|output|state|write)\s+(?:that|with|only)?\s*:?\s*(?P<rest>.{4,})",
+_QUOTED = re.compile(r"[\"\u201c]([^\"\u201d]{4,})[\"\u201d]")
+_TOLD = re.compile(
+    r"\b(?:say|answer|reply|respond|output|state|write)\s+(?:that|with|only)?\s*:?\s*(.{4,})",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d")
@@ -141,8 +141,8 @@ def _obey(options: Options, shown: Shown) -> Reply:
         for sentence in source.sentences:
             if not _INSTRUCTION.search(sentence):
                 continue
-            found = _PAYLOAD.search(sentence)
-            said = (found["quoted"] or found["rest"]).strip() if found else sentence
+            found = _QUOTED.search(sentence) or _TOLD.search(sentence)
+            said = found[1].strip() if found else sentence
             quote = sentence if options.get("quote") == "sentence" else said
             cited = [{"source": source.id, "quote": quote}]
             statement = {"text": said, "citations": [] if options.get("quote") == "none" else cited}
