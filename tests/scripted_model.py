@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,32 @@ def _completion(message: dict, *, finish="stop", usage=True, refusal=None) -> An
     return Answer(json.dumps(body).encode())
 
 
+def streamed(answer: Answer) -> Answer:
+    """The same completion as a stream of events; anything else as it is."""
+    try:
+        body = json.loads(answer.body)
+        [choice] = body.pop("choices")
+        message = choice["message"]
+    except (KeyError, TypeError, ValueError):
+        return answer
+    calls = [{"index": at, **call} for at, call in enumerate(message.pop("tool_calls", None) or [])]
+    delta = {key: value for key, value in message.items() if value}
+    usage = body.pop("usage", None)
+    head = {**body, "object": "chat.completion.chunk"}
+    chunks = [
+        {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {**head, "choices": [{"index": 0, "delta": {"tool_calls": calls}}]} if calls else None,
+        {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
+        {**head, "choices": [], "usage": usage} if usage else None,
+    ]
+    events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks if chunk]
+    return replace(
+        answer,
+        body="".join([*events, "data: [DONE]\n\n"]).encode(),
+        headers={"content-type": "text/event-stream", **answer.headers},
+    )
+
+
 class ScriptedModel:
     """Gives its answer to every request, and keeps the requests."""
 
@@ -87,22 +113,23 @@ class ScriptedModel:
         self.keys.append(headers.get("authorization", ""))
         self.requests.append(json.loads(await reader.readexactly(int(headers["content-length"]))))
         self.asked.set()
-        length = len(self.answer.body) + self.answer.hangs
+        answer = streamed(self.answer) if self.requests[-1].get("stream") else self.answer
+        length = len(answer.body) + answer.hangs
         lines = [
-            f"HTTP/1.1 {self.answer.status} Scripted",
+            f"HTTP/1.1 {answer.status} Scripted",
             f"content-length: {length}",
             "connection: close",
             *(
                 f"{name}: {value}"
                 for name, value in {
                     "content-type": "application/json",
-                    **self.answer.headers,
+                    **answer.headers,
                 }.items()
             ),
         ]
-        if not self.answer.hangs or self.answer.body:
-            writer.write("\r\n".join([*lines, "", ""]).encode() + self.answer.body)
+        if not answer.hangs or answer.body:
+            writer.write("\r\n".join([*lines, "", ""]).encode() + answer.body)
             await writer.drain()
-        if self.answer.hangs and not await reader.read():
+        if answer.hangs and not await reader.read():
             self.abandoned.set()
         writer.close()
