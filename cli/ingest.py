@@ -22,7 +22,7 @@ from cli.upload import SERVICE, File, OnProgress, send
 INTERRUPTED = 130
 # What is taken from a folder; a file that is named outright is sent whatever it is called.
 SUFFIXES = {
-    *(".pdf", ".docx", ".xlsx", ".html", ".htm", ".eml", ".md", ".markdown", ".txt"),
+    *(".pdf", ".docx", ".xlsx", ".pptx", ".html", ".htm", ".eml", ".md", ".markdown", ".txt"),
 }
 
 Address = Annotated[

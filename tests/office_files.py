@@ -16,6 +16,13 @@ _SHEET = (
     f'xmlns:r="{_DOCUMENTS}/relationships"'
 )
 
+_SLIDE = (
+    'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" '
+    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+    f'xmlns:r="{_DOCUMENTS}/relationships"'
+)
+
 
 def zipped(parts):
     out = io.BytesIO()
@@ -78,6 +85,35 @@ def an_xlsx(sheets, *, texts=(), styles="", hidden=(), tables=None):
         related,
         more,
     )
+
+
+def a_pptx(slides, *, notes=None, hidden=()):
+    """A presentation of slides, each the inside of its spTree; notes by the number of the slide."""
+    names = "".join(f'<p:sldId id="{255 + n}" r:id="rId{n}"/>' for n in range(1, len(slides) + 1))
+    related = {
+        f"ppt/slides/slide{n}.xml": (
+            "slide",
+            f'<p:sld {_SLIDE} show="{int(n not in hidden)}">{_tree(shapes)}</p:sld>',
+        )
+        for n, shapes in enumerate(slides, 1)
+    }
+    more = {}
+    for n, shapes in (notes or {}).items():
+        target = f"../notesSlides/notesSlide{n}.xml"
+        more[f"ppt/slides/_rels/slide{n}.xml.rels"] = _relationships({target: "notesSlide"})
+        notes_slide = f"<p:notes {_SLIDE}>{_tree(shapes)}</p:notes>"
+        more[f"ppt/notesSlides/notesSlide{n}.xml"] = notes_slide
+    return _package(
+        "ppt/presentation.xml",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml",
+        f"<p:presentation {_SLIDE}><p:sldIdLst>{names}</p:sldIdLst></p:presentation>",
+        related,
+        more,
+    )
+
+
+def _tree(shapes):
+    return f"<p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>"
 
 
 def _package(main, media_type, content, related, more=None):

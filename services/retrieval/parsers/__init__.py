@@ -10,6 +10,7 @@ from services.retrieval.parsers import (
     markdown,
     pdf,
     plain,
+    pptx,
     sniffing,
     xlsx,
 )
@@ -78,6 +79,8 @@ def _parse(  # noqa: PLR0911 - one for each type
             return docx.parse(data)
         case xlsx.CONTENT_TYPE:
             return xlsx.parse(data)
+        case pptx.CONTENT_TYPE:
+            return pptx.parse(data, max_pages)
         case html.CONTENT_TYPE:
             return html.parse(found.written)
         case mail.CONTENT_TYPE:
@@ -89,7 +92,7 @@ def _parse(  # noqa: PLR0911 - one for each type
             return plain.parse(found.written)
         case kind:
             raise InvalidInput(
-                f"Files of type {kind} cannot be read; PDF, DOCX, XLSX, HTML, e-mail, Markdown and "
-                "plain text can.",
+                f"Files of type {kind} cannot be read; PDF, DOCX, XLSX, PPTX, HTML, e-mail, Markdown "
+                "and plain text can.",
                 reason="UNSUPPORTED_TYPE",
             )

@@ -8,7 +8,7 @@ from services.retrieval.document import Heading, Line, Page, ParsedDocument
 from services.retrieval.parsers import numbering, plain
 from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE
 
-# There is one page: a form feed would begin another.
+# A form feed of the source's own would begin a page.
 _CHARACTERS = {**MADE_READABLE, ord("\f"): UNREADABLE}
 _CELL_GAP = " | "
 
@@ -16,7 +16,7 @@ Span = tuple[int, int]
 
 
 class Flow:
-    """A document of one page under construction.
+    """A document under construction, of one page unless pages are ended.
 
     Blocks are parted by a blank line; items of a list, rows of a table and furniture by a line
     break. Blank blocks are left out.
@@ -30,6 +30,13 @@ class Flow:
         self._items: set[int] = set()
         self._tables: list[Span] = []
         self._furniture: list[Span] = []
+        self._above = ""
+        self._page_starts = [0]
+
+    def end_page(self) -> None:
+        """What follows stands on the next page."""
+        self._append("\n\f")
+        self._page_starts.append(self._length)
         self._above = ""
 
     def heading(self, words: str, level: int) -> None:
@@ -75,11 +82,15 @@ class Flow:
     def document(self, content_type: str) -> ParsedDocument:
         """What was written."""
         text = "".join(self._parts)
-        page = Page(1, 0, len(text))
-        lines = tuple(plain.lines_of(text, (page,)))
+        ends = [*self._page_starts[1:], len(text)]
+        pages = tuple(
+            Page(number, start, end)
+            for number, (start, end) in enumerate(zip(self._page_starts, ends, strict=True), 1)
+        )
+        lines = tuple(plain.lines_of(text, pages))
         return ParsedDocument(
             text=text,
-            pages=(page,),
+            pages=pages,
             lines=lines,
             headings=tuple(self._all_headings(text, lines)),
             furniture=tuple(self._furniture),
@@ -93,7 +104,7 @@ class Flow:
         words = words.translate(_CHARACTERS).strip()
         if not words:
             return None
-        if self._parts:
+        if self._length > self._page_starts[-1]:
             close = kind == self._above and kind in {"item", "furniture"}
             self._append("\n" if close else "\n\n")
         start = self._length

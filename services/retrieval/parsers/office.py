@@ -36,6 +36,14 @@ _STRICT = (
         b"http://schemas.openxmlformats.org/spreadsheetml/2006/main",
     ),
     (
+        b"http://purl.oclc.org/ooxml/presentationml/main",
+        b"http://schemas.openxmlformats.org/presentationml/2006/main",
+    ),
+    (
+        b"http://purl.oclc.org/ooxml/drawingml/main",
+        b"http://schemas.openxmlformats.org/drawingml/2006/main",
+    ),
+    (
         b"http://purl.oclc.org/ooxml/officeDocument/",
         b"http://schemas.openxmlformats.org/officeDocument/2006/",
     ),

@@ -16,6 +16,7 @@ from services.retrieval.parsers import (
     office,
     pdf,
     plain,
+    pptx,
     xlsx,
 )
 
@@ -23,7 +24,6 @@ _ZIP = "application/zip"
 _OLE = "application/x-ole-storage"
 _RTF = "application/rtf"
 _BINARY = "application/octet-stream"
-_PRESENTATION = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 
 _SIGNATURES = (
     (re.compile(rb"(?:\xef\xbb\xbf)?\s*%PDF-"), pdf.CONTENT_TYPE),
@@ -62,7 +62,7 @@ _BY_SUFFIX = {
     ".ppt": _OLE,
     ".docx": docx.CONTENT_TYPE,
     ".xlsx": xlsx.CONTENT_TYPE,
-    ".pptx": _PRESENTATION,
+    ".pptx": pptx.CONTENT_TYPE,
     ".docm": office.WITH_MACROS,
     ".xlsm": office.WITH_MACROS,
     ".pptm": office.WITH_MACROS,
@@ -92,7 +92,7 @@ _KNOWN = frozenset(_BY_SUFFIX.values())
 _OFFICE = {
     "wordprocessingml": docx.CONTENT_TYPE,
     "spreadsheetml": xlsx.CONTENT_TYPE,
-    "presentationml": _PRESENTATION,
+    "presentationml": pptx.CONTENT_TYPE,
 }
 _ZIPPED = frozenset({_ZIP, office.WITH_MACROS, *_OFFICE.values()})
 # What these are written in does not show which of them it is.
