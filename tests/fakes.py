@@ -97,12 +97,30 @@ class FakeGeneration(_Agent, GenerationServiceServicer):
         self.standalone = ""
         self.resolved: list[generation.ResolveQuestionRequest] = []
 
+        # Set: each statement, and the end of the draft, waits for a release of it.
+        self.going: asyncio.Semaphore | None = None
+
+    def pace(self) -> asyncio.Semaphore:
+        """Drafts from now on one statement for each release."""
+        self.going = asyncio.Semaphore(0)
+        return self.going
+
     async def GenerateStream(self, request, context=None, **call):
         async with self.asked(request.generate):
             made = self.drafts[min(len(self.requests), len(self.drafts)) - 1]
             for statement in made.statements:
+                await self._turn()
                 yield generation.GenerateStreamResponse(statement=statement)
+            await self._turn()
             yield generation.GenerateStreamResponse(draft=made)
+
+    async def _turn(self) -> None:
+        try:
+            if self.going:
+                await self.going.acquire()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
 
     async def ResolveQuestion(self, request, context=None, **call):
         self.resolved.append(request)

@@ -70,7 +70,7 @@ def entry(answer: grounding.Answer, passages: Sequence[core.Passage]) -> Entry:
         drafts=dict(drafts),
         unusable=dict(+unusable),
         documents=_documents(answer.objections, {one.id: one for one in passages}),
-        choices=[why.choice for why in answer.strategy.why],
+        choices=tuple(why.choice for why in answer.strategy.why),
     )
 
 
@@ -94,7 +94,7 @@ def decoded(data: bytes) -> Entry | None:
             drafts={str(mode): int(count) for mode, count in fields["drafts"].items()},
             unusable={str(mode): int(count) for mode, count in fields["unusable"].items()},
             documents=documents,
-            choices=[str(choice) for choice in fields["choices"]],
+            choices=tuple(str(choice) for choice in fields["choices"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

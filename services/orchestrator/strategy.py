@@ -13,6 +13,8 @@ from services.orchestrator.routes import WIDEST
 FEWEST, MOST = 5, 20
 # A choice is made when this share of the answers speaks for it, and kept until fewer than that do.
 START, KEEP = 0.3, 0.1
+# Strictness comes sooner: what was caught hints at what was not.
+START_STRICT = 0.1
 LOW_QUALITY = 0.6
 STRICT_COVERAGE = 0.75
 # In the order in which they are tried.
@@ -66,9 +68,17 @@ def choose(log: Log, *, passages: int) -> grounding.Strategy:
     if why := _speaks(recent, "rerank", lambda one: bool(_MISQUOTED & one.codes.keys())):
         chosen.rerank = True
         _because(chosen, "rerank", f"{why} had citations that are not where they say")
-    if why := _speaks(recent, "min_coverage", lambda one: bool(_MISSTATED & one.codes.keys())):
+    misstated = _speaks(
+        recent,
+        "min_coverage",
+        lambda one: bool(_MISSTATED & one.codes.keys()),
+        start=START_STRICT,
+    )
+    if misstated:
         chosen.min_coverage = STRICT_COVERAGE
-        _because(chosen, "min_coverage", f"{why} had statements that say other than they cite")
+        _because(
+            chosen, "min_coverage", f"{misstated} had statements that say other than they cite"
+        )
     _mode(chosen, entries)
     return chosen
 
@@ -112,10 +122,12 @@ def _is_silent(one: Entry) -> bool:
     return one.abstention == core.Abstention.TYPE_NO_EVIDENCE
 
 
-def _speaks(recent: Sequence[Entry], choice: str, does: Callable[[Entry], bool]) -> str:
+def _speaks(
+    recent: Sequence[Entry], choice: str, does: Callable[[Entry], bool], start: float = START
+) -> str:
     """How many of the answers speak for a choice, where they are enough; else nothing."""
     count = sum(map(does, recent))
-    needed = KEEP if choice in recent[-1].choices else START
+    needed = min(KEEP, start / 2) if choice in recent[-1].choices else start
     return f"{count} of the last {len(recent)} answers" if count >= needed * len(recent) else ""
 
 

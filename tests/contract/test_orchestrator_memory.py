@@ -10,6 +10,7 @@ from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound
+from services.orchestrator.grounding_log import Entry, Log
 from services.orchestrator.memory import Lease, new_answer_id
 from services.orchestrator.redis_memory import Keeping, open_memory
 
@@ -224,3 +225,15 @@ async def test_keys_belong_to_a_conversation_and_a_tenant(memory):
     await memory.claim(T, C, lease(), 60)
     assert await memory.claim(T, "other", lease(), 60) is None
     assert await memory.claim("other", C, lease(), 60) is None
+
+
+async def test_what_is_to_be_learned_is_kept_for_the_conversation_and_its_tenant(memory):
+    assert await memory.log(T, C) == Log([], [])
+    kept = [Entry(confidence=n / 10, codes={1: n}) for n in range(7)]
+    for n, one in enumerate(kept):
+        conversation = C if n % 2 else "other"
+        await memory.remember(T, answer(conversation=conversation), None, one)
+    log = await memory.log(T, C)
+    assert list(log.conversation) == kept[1::2]
+    assert list(log.tenant) == kept[-5:]
+    assert await memory.log("another", C) == Log([], [])

@@ -12,6 +12,7 @@ from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
 from services.chassis.errors import FailedPrecondition, NotFound, Unavailable
+from services.orchestrator.grounding_log import Entry
 from services.orchestrator.memory import Lease, new_answer_id
 from services.orchestrator.redis_memory import Keeping, open_memory
 
@@ -68,6 +69,34 @@ async def test_every_key_has_a_lifetime_and_one_slot(running, inside):
     assert all(0 < inside.ttl(key) <= 60 for key in keys)
     assert len({key_slot(key.encode()) for key in keys}) == 1
     assert all("{tenant:" in key for key in keys)
+
+
+async def test_what_was_learned_has_a_lifetime_and_an_end(running, inside):
+    keeping = Keeping(ttl_seconds=60, turns=3, log_length=5)
+    async with open_memory(running.url, keeping, timeout_seconds=5, pause_seconds=1) as memory:
+        entry = Entry(confidence=0.5)
+        await asyncio.gather(*(memory.remember(T, answer(), None, entry) for _ in range(9)))
+        log = await memory.log(T, C)
+    assert len(log.conversation) == len(log.tenant) == 5
+    logs = [key for key in inside.scan_iter() if key.endswith(":log")]
+    assert len(logs) == 2
+    assert all(0 < inside.ttl(key) <= 60 for key in logs)
+
+
+async def test_what_is_not_of_this_build_in_the_log_is_passed_over(running, inside):
+    async with memory_on(running.url) as memory:
+        await memory.remember(T, answer(), None, Entry(confidence=0.5))
+        inside.rpush(f"verity:{{{T}}}:log", "{}", "nonsense")
+        log = await memory.log(T, C)
+    assert list(log.tenant) == [Entry(confidence=0.5)]
+
+
+async def test_a_log_that_cannot_be_written_takes_no_answer_with_it(running, inside):
+    inside.set(f"verity:{{{T}}}:log", "a string, to which nothing can be appended")
+    async with memory_on(running.url) as memory:
+        one = answer()
+        assert await memory.remember(T, one, None, Entry(confidence=1.0)) == 1.0
+        assert (await memory.answer(T, one.id)).id == one.id
 
 
 async def test_the_log_keeps_a_hundred_by_default(running, inside):

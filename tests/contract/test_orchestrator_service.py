@@ -6,7 +6,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import grpc
 import pytest
-from fakes import FakeGeneration, FakeRetrieval, FakeVerification, draft, passage, statement
+from fakes import (
+    FakeGeneration,
+    FakeRetrieval,
+    FakeVerification,
+    draft,
+    passage,
+    statement,
+)
 from google.protobuf import descriptor_pool
 from grpc_status import rpc_status
 from stores import Store
@@ -14,6 +21,7 @@ from verity.v1 import core_pb2 as core
 from verity.v1 import generation_service_pb2_grpc as generation_rpc
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import grounding_service_pb2_grpc as grounding_rpc
+from verity.v1 import retrieval_service_pb2 as retrieval
 from verity.v1 import retrieval_service_pb2_grpc as retrieval_rpc
 from verity.v1 import verification_service_pb2 as verification
 from verity.v1 import verification_service_pb2_grpc as verification_rpc
@@ -234,6 +242,57 @@ async def test_quality_is_that_of_the_last_answers(verity):
     assert list(quality.recent) == [1.0, 0.0]
     assert quality.answer_count == 2
     assert quality.historical_quality == last.historical_quality == 0.5
+
+
+async def test_quality_names_the_documents_that_fail_and_what_is_done_about_it(verity):
+    verity.generation.drafts = [draft(GOOD, BAD), draft(GOOD, BAD)]
+    for n in range(5):
+        await verity.ask(f"q{n}?", conversation_id="c", max_attempts=1)
+    quality = await verity.client.GetGroundingQuality(
+        grounding.GetGroundingQualityRequest(conversation_id="c")
+    )
+    (failing,) = quality.failing_documents
+    assert (failing.document_id, failing.source_name) == ("document-of-p1", "p1.pdf")
+    assert (failing.failures, failing.answers) == (5, 5)
+    assert [(r.code, r.count) for r in failing.reasons] == [(core.Reason.CODE_QUOTE_NOT_FOUND, 5)]
+    assert quality.strategy.rerank
+    assert [why.choice for why in quality.strategy.why] == ["passages", "rerank"]
+    answer = await verity.ask("The next?", conversation_id="c")
+    assert answer.strategy == quality.strategy
+
+
+async def test_a_statement_arrives_while_the_next_is_drafted_and_leaving_stops_the_drafter(verity):
+    going = verity.generation.pace()
+    call = verity.stream()
+    kinds = []
+    async with asyncio.timeout(5):
+        while "attempt_started" not in kinds:
+            kinds.append((await call.read()).WhichOneof("event"))
+        going.release()
+        while "statement_verified" not in kinds:
+            kinds.append((await call.read()).WhichOneof("event"))
+        call.cancel()
+        await verity.generation.cancelled.wait()
+
+
+async def test_a_caller_whose_time_ends_gets_what_was_verified_by_then(verity):
+    verity.generation.drafts = [draft(GOOD, BAD)]
+    verity.generation.pace().release()
+    answer = await verity.ask(timeout=1)
+    assert answer.status == Answer.STATUS_PARTIAL
+    assert [s.text for s in answer.statements] == [GOOD.text]
+    assert [a.outcome for a in answer.attempt_log] == [grounding.Attempt.OUTCOME_UNAVAILABLE]
+    stored = await verity.client.GetAnswer(grounding.GetAnswerRequest(answer_id=answer.id))
+    assert stored.answer == answer
+    async with asyncio.timeout(5):
+        await verity.generation.cancelled.wait()
+
+
+async def test_a_corpus_alone_is_an_invalid_argument_that_names_the_other(verity):
+    error = await failure(verity.ask(facts=retrieval.DocumentFilter()))
+    assert error.code() is Code.INVALID_ARGUMENT
+    error = await failure(verity.ask(as_of="next Tuesday"))
+    assert error.code() is Code.INVALID_ARGUMENT
 
 
 async def test_what_is_unknown_is_not_found(verity):

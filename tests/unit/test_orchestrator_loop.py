@@ -34,31 +34,9 @@ def became(answer):
     ]
 
 
-class Typing(FakeGeneration):
-    """Drafts one statement each time it is told to go on."""
-
-    def __init__(self, *drafts):
-        super().__init__(*drafts)
-        self.going = asyncio.Semaphore(0)
-
-    async def GenerateStream(self, request, context=None, **call):
-        async with self.asked(request.generate):
-            made = self.drafts[min(len(self.requests), len(self.drafts)) - 1]
-            try:
-                for one in made.statements:
-                    await self.going.acquire()
-                    yield generation.GenerateStreamResponse(statement=one)
-                await self.going.acquire()
-            except asyncio.CancelledError:
-                self.cancelled.set()
-                raise
-            yield generation.GenerateStreamResponse(draft=made)
-
-
 async def test_a_statement_is_sent_while_the_next_is_still_being_drafted():
-    world = World(draft())
-    typing = Typing(draft(GOOD, BAD, ALSO))
-    world.use(typing)
+    world = World(draft(GOOD, BAD, ALSO))
+    going = world.generation.pace()
     events = world.asker.stream("t", grounding.AskRequest(question="q?"))
 
     async def until(kind):
@@ -69,15 +47,15 @@ async def test_a_statement_is_sent_while_the_next_is_still_being_drafted():
         return None
 
     await until("attempt_started")
-    typing.going.release()
+    going.release()
     assert (await until("statement_verified")).statement.text == GOOD.text
-    typing.going.release()
+    going.release()
     assert (await until("objection")).statement.text == BAD.text
-    typing.going.release()
+    going.release()
     second = await until("statement_verified")
     assert (second.index, second.statement.text) == (1, ALSO.text)
     await events.aclose()
-    assert typing.cancelled.is_set()
+    assert world.generation.cancelled.is_set()
 
 
 async def test_only_what_failed_is_asked_for_again_and_what_was_verified_is_kept():
