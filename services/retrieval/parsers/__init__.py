@@ -92,7 +92,7 @@ def _parse(  # noqa: PLR0911 - one for each type
             return plain.parse(found.written)
         case kind:
             raise InvalidInput(
-                f"Files of type {kind} cannot be read; PDF, DOCX, XLSX, PPTX, HTML, e-mail, Markdown "
-                "and plain text can.",
+                f"Files of type {kind} cannot be read; PDF, DOCX, XLSX, PPTX, HTML, e-mail, "
+                "Markdown and plain text can.",
                 reason="UNSUPPORTED_TYPE",
             )
