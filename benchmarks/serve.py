@@ -164,8 +164,9 @@ async def _plain(data_dir: Path, redis_port: int) -> AsyncIterator[Ask]:
         stored = retrieval_main.Settings(data_dir=data_dir)
         index = await stack.enter_async_context(retrieval_main.open_index(stored))
         await index.prepare()
-        embedder = OnnxEmbedder(threads=threads)
-        batcher = await stack.enter_async_context(Batcher(embedder).running())
+        batcher = await stack.enter_async_context(
+            Batcher(OnnxEmbedder(), threads=threads).running()
+        )
         searcher = Searcher(Catalog(index), batcher, dense_weight=stored.dense_weight)
         drafter = await stack.enter_async_context(
             generation_main.open_drafter(generation_main.Settings())

@@ -133,8 +133,8 @@ async def main() -> None:
             parser = await stack.enter_async_context(Worker(memory_bytes=memory).running())
             painter = await stack.enter_async_context(Worker(memory_bytes=memory).running())
             threads = settings.embedding_threads or cpu.threads()
-            embedder = await asyncio.to_thread(OnnxEmbedder, threads=threads)
-            batcher = await stack.enter_async_context(Batcher(embedder).running())
+            embedder = await asyncio.to_thread(OnnxEmbedder)
+            batcher = await stack.enter_async_context(Batcher(embedder, threads=threads).running())
             originals = Originals(settings.originals_url or settings.data_dir / "originals")
             catalog = Catalog(index)
             spool = Spool(

@@ -1,7 +1,9 @@
-"""One worker for the embedding model: texts that wait together are encoded together."""
+"""Few workers for the embedding model: texts that wait together are encoded together."""
 
 import asyncio
 import contextvars
+import os
+import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
@@ -17,10 +19,14 @@ from services.retrieval.embedding import Embedder, Vector
 
 
 class Lane(StrEnum):
-    """Who waits; lanes are served in this order."""
+    """Who waits. Each lane has workers of its own, so that no query waits for an ingest."""
 
     QUERY = "query"
     INGEST = "ingest"
+
+
+# Added to the niceness of a lane's threads: where both want the CPU, a query gets nine tenths.
+_NICENESS = {Lane.QUERY: 0, Lane.INGEST: 10}
 
 
 @dataclass(slots=True)
@@ -37,10 +43,11 @@ class Batcher:
 
     There is no waiting for a batch to fill: a text that finds the worker idle is encoded at once,
     and those that come meanwhile form the next batch. A batch is bounded in texts and in
-    characters, so that a query waits for one small batch of an ingest, not for the ingest.
+    characters, so that the workers of a lane share what waits, and none waits long.
 
     Args:
         embedder: The model.
+        threads: Workers of each lane, and so the most batches of it that are encoded at once.
         max_texts: The most texts in a batch.
         max_chars: The most characters in a batch; a longer text is a batch of its own.
         max_waiting: The most texts that may wait in a lane.
@@ -50,6 +57,7 @@ class Batcher:
         self,
         embedder: Embedder,
         *,
+        threads: int = 1,
         max_texts: int = 64,
         max_chars: int = 2000,
         max_waiting: int = 1024,
@@ -59,9 +67,15 @@ class Batcher:
         self._max_chars = max_chars
         self._max_waiting = max_waiting
         self._lanes: dict[Lane, deque[_Waiting]] = {lane: deque() for lane in Lane}
-        self._arrived = asyncio.Event()
+        self._arrived = {lane: asyncio.Event() for lane in Lane}
         self._closing = False
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedding")
+        self._workers = threads
+        self._threads = {
+            lane: ThreadPoolExecutor(
+                threads, f"embedding-{lane}", initializer=_be_nice, initargs=(_NICENESS[lane],)
+            )
+            for lane in Lane
+        }
         self._queue = QueueMetrics("embedding")
         self._batch_size = telemetry.meter().create_histogram(
             "verity.embedding.batch.size", unit="{text}", description="Texts encoded together."
@@ -70,14 +84,18 @@ class Batcher:
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Batcher"]:
         """Works inside the block; on leaving, all that waits is still encoded."""
-        worker = asyncio.create_task(self._work())
+        workers = [
+            asyncio.create_task(self._work(lane)) for lane in Lane for _ in range(self._workers)
+        ]
         try:
             yield self
         finally:
             self._closing = True
-            self._arrived.set()
-            await worker
-            self._thread.shutdown()
+            for arrived in self._arrived.values():
+                arrived.set()
+            await asyncio.gather(*workers)
+            for threads in self._threads.values():
+                threads.shutdown()
 
     async def embed(self, texts: Sequence[str], lane: Lane) -> list[Vector]:
         """A vector for each text. Raises Overloaded when the lane has no room for them."""
@@ -92,7 +110,7 @@ class Batcher:
             for _ in mine:
                 self._queue.entered(lane)
             waiting.extend(mine)
-            self._arrived.set()
+            self._arrived[lane].set()
             try:
                 return await asyncio.gather(*(item.done for item in mine))
             finally:
@@ -100,22 +118,23 @@ class Batcher:
                 for item in mine:
                     item.done.cancel()
 
-    async def _work(self) -> None:
+    async def _work(self, lane: Lane) -> None:
         loop = asyncio.get_running_loop()
+        arrived = self._arrived[lane]
         while True:
-            batch = self._next_batch()
+            batch = self._next_batch(self._lanes[lane])
             if not batch:
                 if self._closing:
                     return
-                self._arrived.clear()
-                await self._arrived.wait()
+                arrived.clear()
+                await arrived.wait()
                 continue
             self._batch_size.record(len(batch))
             texts = [item.text for item in batch]
             try:
                 # Spans of the model belong to the trace of the batch's first text.
                 vectors = await loop.run_in_executor(
-                    self._thread, batch[0].context.run, self._embedder.encode, texts
+                    self._threads[lane], batch[0].context.run, self._embedder.encode, texts
                 )
             except Exception as error:  # noqa: BLE001 - belongs to those who wait
                 for item in batch:
@@ -126,17 +145,22 @@ class Batcher:
                     if not item.done.done():
                         item.done.set_result(vector)
 
-    def _next_batch(self) -> list[_Waiting]:
+    def _next_batch(self, lane: deque[_Waiting]) -> list[_Waiting]:
         batch: list[_Waiting] = []
         chars = 0
-        for lane in self._lanes.values():
-            while lane and len(batch) < self._max_texts:
-                item = lane[0]
-                if not item.done.done():
-                    if batch and chars + len(item.text) > self._max_chars:
-                        return batch
-                    batch.append(item)
-                    chars += len(item.text)
-                lane.popleft()
-                self._queue.left(time.perf_counter() - item.since, item.lane)
+        while lane and len(batch) < self._max_texts:
+            item = lane[0]
+            if not item.done.done():
+                if batch and chars + len(item.text) > self._max_chars:
+                    break
+                batch.append(item)
+                chars += len(item.text)
+            lane.popleft()
+            self._queue.left(time.perf_counter() - item.since, item.lane)
         return batch
+
+
+def _be_nice(by: int) -> None:
+    # To Linux a thread is a process of its own here: the others keep their niceness.
+    thread = threading.get_native_id()
+    os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + by)

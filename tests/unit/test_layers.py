@@ -27,7 +27,8 @@ OUTSIDE = {
         "agents", "asking", "attempt", "drafting", "graph", "measures", "redis_memory", "stages",
     },
     "retrieval": {
-        "batching", "ingest", "leases", "onnx", "originals", "pages", "parsers", "parsers.markdown",
+        "batching", "ingest", "leases", "minilm", "onnx", "originals", "pages", "parsers",
+        "parsers.markdown",
         "parsers.ocr", "parsers.pdf", "parsers.pdf_forms", "parsers.pdf_headings",
         "parsers.pdf_layout", "parsers.pdf_page", "parsers.sniffing", "qdrant_call",
         "qdrant_edge", "qdrant_layout", "qdrant_server", "reading", "rendering", "search",

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import os
 import threading
 
 import pytest
@@ -30,7 +31,7 @@ class FakeEmbedder:
         self.batches.append(list(texts))
         self.started.set()
         if self._gate:
-            assert self._gate.wait(10)
+            assert self._gate.wait(10) is not False
         self.at_work -= 1
         if "poison" in texts:
             raise ValueError("secret text")
@@ -44,9 +45,9 @@ def gate():
     gate.set()
 
 
-async def busy(batcher, embedder):
-    """A batch is at work, so that all that follows waits."""
-    task = asyncio.create_task(batcher.embed(["first"], Lane.INGEST))
+async def busy(batcher, embedder, lane=Lane.QUERY):
+    """A batch is at work, so that all that follows in its lane waits."""
+    task = asyncio.create_task(batcher.embed(["first"], lane))
     await asyncio.to_thread(embedder.started.wait, 10)
     return task
 
@@ -78,16 +79,44 @@ async def test_64_that_wait_together_are_encoded_together_by_one_worker(gate):
     assert embedder.most_at_work == 1
 
 
-async def test_queries_go_before_what_an_ingest_has_queued(gate):
-    embedder = FakeEmbedder(gate=gate)
-    async with Batcher(embedder, max_texts=2).running() as batcher:
-        first = await busy(batcher, embedder)
-        tasks = await submitted(
-            batcher, (["i1", "i2", "i3"], Lane.INGEST), (["q1"], Lane.QUERY), (["q2"], Lane.QUERY)
-        )
+class LaneEmbedder(FakeEmbedder):
+    """Only what an ingest sends waits at the gate."""
+
+    def encode(self, texts):
+        if texts[0].startswith("q"):
+            return [[float(len(text))] for text in texts]
+        return super().encode(texts)
+
+
+async def test_a_query_waits_for_no_ingest(gate):
+    async with Batcher(LaneEmbedder(gate=gate), threads=2).running() as batcher:
+        tasks = await submitted(batcher, ([f"i{n}" for n in range(1000)], Lane.INGEST))
+        assert await batcher.embed(["query"], Lane.QUERY) == [[5.0]]
+        assert not tasks[0].done()
         gate.set()
-        await asyncio.gather(first, *tasks)
-    assert embedder.batches == [["first"], ["q1", "q2"], ["i1", "i2"], ["i3"]]
+        await asyncio.gather(*tasks)
+
+
+async def test_a_lane_has_as_many_workers_as_it_was_given_threads():
+    embedder = FakeEmbedder(gate=threading.Barrier(3))
+    async with Batcher(embedder, threads=3, max_texts=1).running() as batcher:
+        tasks = await submitted(batcher, (list("abcdef"), Lane.INGEST))
+        # Only when three are at work at once does the barrier let any of them through.
+        await asyncio.gather(*tasks)
+    assert embedder.most_at_work == 3
+
+
+async def test_what_an_ingest_embeds_gives_way_to_queries():
+    class Nice(FakeEmbedder):
+        def encode(self, texts):
+            thread = threading.get_native_id()
+            return [[float(os.getpriority(os.PRIO_PROCESS, thread))] for _ in texts]
+
+    async with Batcher(Nice()).running() as batcher:
+        ((query,),) = await batcher.embed(["q"], Lane.QUERY)
+        ((ingest,),) = await batcher.embed(["i"], Lane.INGEST)
+    assert query == os.getpriority(os.PRIO_PROCESS, 0)
+    assert ingest == min(19, query + 10)
 
 
 async def test_a_batch_is_bounded_in_characters_and_a_longer_text_is_one_of_its_own(gate):
