@@ -122,6 +122,7 @@ class Ingestor:
     ) -> AsyncGenerator[Progress | Result, None]:
         """Events in order of stage, the Result last. Whatever is raised, nothing has changed."""
         upload.check(self._max_bytes)
+        await supersession.check(self._catalog, tenant, upload.metadata)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._place())
             if upload.sha256 and (known := await self._known(tenant, upload, upload.sha256)):

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 from google.protobuf import timestamp_pb2
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 from verity.v1 import core_pb2, retrieval_service_pb2
 
 from services.chassis.errors import InvalidInput, Violation
@@ -42,12 +44,30 @@ def to_upload(metadata: retrieval_service_pb2.IngestMetadata) -> Upload:
 
 
 def to_filter(narrow: retrieval_service_pb2.DocumentFilter) -> Filter:
+    refuse_unknown(narrow, "filter")
     return Filter(
         document_ids=tuple(narrow.document_ids),
         document_types=tuple(narrow.document_types),
         tags=tuple(narrow.tags),
         min_authority=narrow.min_authority,
     )
+
+
+def refuse_unknown(message: Message, name: str) -> None:
+    """Raises InvalidInput for what a later contract narrows by: to pass it over is to say more.
+
+    Args:
+        message: The request, or a part of it.
+        name: The field it is in; empty for the request itself.
+    """
+    fields = UnknownFieldSet(message)
+    if unknown := sorted({fields[n].field_number for n in range(len(fields))}):
+        raise InvalidInput(
+            "The request narrows by what this server does not know.",
+            violations=(
+                Violation(".".join(filter(None, (name, f"{unknown[0]}"))), "is no known field"),
+            ),
+        )
 
 
 def from_event(event: Progress | Result) -> retrieval_service_pb2.IngestDocumentResponse:
@@ -74,6 +94,7 @@ def from_event(event: Progress | Result) -> retrieval_service_pb2.IngestDocument
 def to_wanted(
     request: retrieval_service_pb2.ListDocumentsRequest, today: Callable[[], str]
 ) -> Wanted:
+    refuse_unknown(request, "")
     return Wanted(
         narrow=to_filter(request.filter),
         name_contains=request.name_contains,

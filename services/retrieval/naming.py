@@ -13,7 +13,9 @@ _UNSHOWN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 def check(field: str, name: str) -> None:
     """Raises InvalidInput for a name that is a path or is not shown as it is."""
     wrong = ""
-    if name.strip() in {".", ".."}:
+    if not name.strip():
+        wrong = "must not be blank"
+    elif name.strip() in {".", ".."}:
         wrong = "must not be a folder's name"
     elif any(unicodedata.category(c) in _UNSHOWN and c not in _JOINERS for c in name):
         wrong = "must have no control, format or line-breaking characters"

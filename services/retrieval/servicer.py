@@ -71,6 +71,7 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
                 yield messages.from_event(event)
 
     async def Retrieve(self, request: pb.RetrieveRequest, _context: Context) -> pb.RetrieveResponse:
+        messages.refuse_unknown(request, "")
         passages, report = await self._searcher.search(
             self._tenant,
             request.query,

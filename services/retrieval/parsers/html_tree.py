@@ -7,6 +7,7 @@ from enum import Enum, auto
 from selectolax.lexbor import LexborNode
 
 from services.retrieval.parsers.characters import RAISED
+from services.retrieval.parsers.limits import check_depth
 
 _UNSEEN = frozenset(
     {
@@ -43,7 +44,8 @@ class Event(Enum):
 def events(root: LexborNode, tables: Collection[int] = ()) -> Iterator[tuple[Event, LexborNode]]:
     """What is seen below an element, in order; tables that are named are one event each.
 
-    It is not recursive, for a page may nest without end.
+    It is not recursive, for a page may nest deeply. Raises InvalidInput where it nests deeper than
+    any page that was written to be read.
     """
     above: list[LexborNode] = []
     node = root.first_child
@@ -58,6 +60,7 @@ def events(root: LexborNode, tables: Collection[int] = ()) -> Iterator[tuple[Eve
         elif node.is_element_node and not _is_unseen(node):
             yield Event.START, node
             above.append(node)
+            check_depth(len(above))
             node = node.first_child
             continue
         node = node.next
