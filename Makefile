@@ -22,9 +22,10 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-$(STUBS): $(PROTOS) | $(VENV)/.installed
-	mkdir -p gen
-	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=gen --pyi_out=gen --grpc_python_out=gen $(PROTOS)
+$(STUBS): $(PROTOS) Makefile | $(VENV)/.installed
+	mkdir -p gen/verity/v1
+	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=gen --pyi_out=gen --grpc_python_out=gen \
+	  --include_source_info --descriptor_set_out=gen/verity/v1/descriptors.binpb $(PROTOS)
 	touch $@
 
 .PHONY: setup

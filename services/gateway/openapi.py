@@ -7,6 +7,7 @@ from google.protobuf.descriptor import Descriptor
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import retrieval_service_pb2 as retrieval
 
+from services.gateway import comments
 from services.gateway.schemas import WELL_KNOWN, Schema, Schemas
 from services.gateway.twins import Twin
 
@@ -17,7 +18,7 @@ _ASK_EVENTS: Descriptor = grounding.AskStreamResponse.DESCRIPTOR  # type: ignore
 
 def document(twins: Iterable[Twin]) -> Schema:
     """OpenAPI 3.2, which knows streams of events: every twin, and what is not one."""
-    schemas = Schemas()
+    schemas = Schemas(comments.read())
     paths: dict[str, Schema] = {
         "/grounded_query": {"post": _grounded()},
         "/grounded_query/stream": {"post": _grounded(schemas)},
@@ -48,6 +49,7 @@ def _operation(twin: Twin, schemas: Schemas) -> Schema:
         "operationId": twin.rpc.name,
         "tags": [twin.rpc.containing_service.name],
         "summary": f"{twin.name} as JSON.",
+        **schemas.said(twin.rpc.full_name),
         "x-grpc-method": twin.name,
         "parameters": _parameters(twin, schemas),
         "responses": {"200": _reply(twin, schemas), "default": _failure()},
@@ -68,6 +70,7 @@ def _parameters(twin: Twin, schemas: Schemas) -> list[Schema]:
             "in": "path",
             "required": True,
             "schema": schemas.parameter(twin.input.fields_by_name[name]),
+            **schemas.said(twin.input.fields_by_name[name].full_name),
         }
         for name in twin.path_fields
     ]
@@ -84,8 +87,10 @@ def _query(
         if field.name in but:
             continue
         if field.message_type is None:
-            schema = schemas.parameter(field)
-            found.append({"name": prefix + field.name, "in": "query", "schema": schema})
+            named: Schema = {"name": prefix + field.name, "in": "query"}
+            found.append(
+                {**named, "schema": schemas.parameter(field), **schemas.said(field.full_name)}
+            )
         elif not field.is_repeated and field.message_type.full_name not in WELL_KNOWN:
             found += _query(field.message_type, (), schemas, f"{prefix}{field.name}.")
     return found

@@ -1,5 +1,6 @@
 """JSON Schemas of messages, from their descriptors and the rules of their fields."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
@@ -36,10 +37,20 @@ _NULL: Schema = {"type": "null"}
 
 
 class Schemas:
-    """A schema for each message, once; requests and replies differ in what they allow."""
+    """A schema for each message, once; requests and replies differ in what they allow.
 
-    def __init__(self) -> None:
+    Args:
+        comments: What is said of messages, fields and enums, by full name.
+    """
+
+    def __init__(self, comments: Mapping[str, str]) -> None:
         self.all: dict[str, Schema] = {}
+        self._comments = comments
+
+    def said(self, full_name: str) -> Schema:
+        """The description of what has this name, if there is one."""
+        text = self._comments.get(full_name, "")
+        return {"description": text} if text else {}
 
     def reply(self, message: Descriptor) -> Schema:
         """What is sent: every field that is not absent is there."""
@@ -77,10 +88,15 @@ class Schemas:
             return WELL_KNOWN[message.full_name]
         name = message.full_name.removeprefix("verity.v1.") + ("" if sent else "Input")
         if name not in self.all:
-            schema: Schema = {"type": "object", "additionalProperties": False}
+            schema: Schema = {
+                "type": "object",
+                **self.said(message.full_name),
+                "additionalProperties": False,
+            }
             self.all[name] = schema
             schema["properties"] = {
-                f.name: self.sent(f) if sent else self._read(f) for f in message.fields
+                f.name: {**(self.sent(f) if sent else self._read(f)), **self.said(f.full_name)}
+                for f in message.fields
             }
             required = [f.name for f in message.fields if (_always(f) if sent else _needed(f))]
             if required:
@@ -98,7 +114,13 @@ class Schemas:
 
     def _enum(self, enum: EnumDescriptor) -> Schema:
         name = enum.full_name.removeprefix("verity.v1.")
-        self.all.setdefault(name, {"type": "string", "enum": [v.name for v in enum.values]})
+        values = {value.name: self.said(f"{enum.full_name}.{value.name}") for value in enum.values}
+        meanings = [f"{name}: {said['description']}" for name, said in values.items() if said]
+        text = "\n\n".join([*self.said(enum.full_name).values(), *meanings])
+        self.all.setdefault(
+            name,
+            {"type": "string", "enum": list(values), **({"description": text} if text else {})},
+        )
         return {"$ref": f"#/components/schemas/{name}"}
 
 

@@ -106,6 +106,8 @@ def _check_types(view: dict[str, Any], descriptor: Any, prefix: str) -> None:
                 raise invalid(
                     "The request does not fit.", (f"{prefix}{name}", "is of another type")
                 )
+            elif isinstance(item, str):
+                _check_name(field, item, f"{prefix}{name}")
 
 
 def _put(view: dict[str, Any], descriptor: Any, name: str, value: str) -> None:
@@ -121,12 +123,19 @@ def _put(view: dict[str, Any], descriptor: Any, name: str, value: str) -> None:
     scalar: Any = value
     if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
         scalar = {"true": True, "false": False}.get(value, value)
+    _check_name(field, value, name)
     if field.is_repeated:
         view.setdefault(last, []).append(scalar)
     elif last in view:
         raise invalid("A field is there twice.", (name, "must be given once"))
     else:
         view[last] = scalar
+
+
+def _check_name(field: Any, value: str, path: str) -> None:
+    """Protobuf also takes an enum's number in quotes."""
+    if field.enum_type is not None and value not in field.enum_type.values_by_name:
+        raise invalid("The request does not fit.", (path, f"is no {field.enum_type.name}"))
 
 
 def _unknown(name: str) -> Problem:

@@ -88,6 +88,11 @@ async def test_the_document_of_the_api_has_every_rpc(served):
         for operation in path.values()
     }
     assert said - {None} == {twin.name for twin in all_twins()}
+    asked = document["components"]["schemas"]["AskRequestInput"]["properties"]
+    assert asked["question"]["maxLength"] == 4000
+    assert "Narrows what may be cited." in asked["filter"]["description"]
+    retrieve = document["paths"]["/v1/retrieve"]["post"]
+    assert retrieve["description"].startswith("Finds the passages nearest to a question")
 
 
 @pytest.mark.parametrize("twin", all_twins(), ids=lambda twin: twin.rpc.name)

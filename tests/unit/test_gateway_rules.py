@@ -163,6 +163,7 @@ def test_a_client_may_shorten_a_deadline(header, seconds):
         {"query": "why", "filter": {"min_authority": 1.0}},
         {"query": "why", "filter": {"min_authority": True}},
         {"query": "why", "filter": {"minAuthority": "GOD"}},
+        {"query": "why", "filter": {"min_authority": "0"}},
         {"query": "why", "filter": {"tags": "a"}},
         {"query": "why", "filter": {"tags": [7]}},
         {"query": "why", "filter": [{}]},
