@@ -248,7 +248,7 @@ class FakeMemory:
 
     async def recall(self, tenant, conversation):
         return [
-            generation.Turn(question=a.question, answer=a.text)
+            generation.Turn(question=a.standalone_question or a.question, answer=a.text)
             for a in self._log(tenant, conversation)[-self.turns :]
         ]
 

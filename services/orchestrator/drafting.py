@@ -16,7 +16,7 @@ from services.orchestrator.release import MOST_STATEMENTS
 Code = grpc.StatusCode
 Check = Callable[[Sequence[core.DraftStatement]], Awaitable[None]]
 
-# With these a drafter, or the model behind it, says that it cannot draft now.
+# With these a service, or a model behind it, says that it cannot answer now.
 _GONE = frozenset({Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.DEADLINE_EXCEEDED})
 _USELESS = "The drafter answered with nothing usable; try again."
 
@@ -54,7 +54,7 @@ async def hear(
             try:
                 await _listen(generator, request, seconds, heard, waiting)
             except Exception as error:
-                if not _is_gone(error):
+                if not is_gone(error):
                     raise
                 heard.error = error
             waiting.put_nowait(None)
@@ -110,6 +110,7 @@ async def _check_each(waiting: asyncio.Queue[core.DraftStatement | None], check:
             await check(statements)
 
 
-def _is_gone(error: Exception) -> bool:
+def is_gone(error: Exception) -> bool:
+    """Whether whoever was asked is down, full or too slow, as against wrong."""
     said = status.of(error)
     return said is not None and status.code_of(said) in _GONE

@@ -264,7 +264,8 @@ def _held(lease: Lease) -> str:
 
 def _turn(answer: grounding.Answer) -> generation.Turn:
     text = answer.text.encode()[:_MOST_TURN_BYTES].decode(errors="ignore")
-    return generation.Turn(question=answer.question, answer=text)
+    asked = answer.standalone_question or answer.question  # What the next one leans on in turn.
+    return generation.Turn(question=asked, answer=text)
 
 
 def _answer(body: bytes, historical_quality: bytes) -> grounding.Answer:

@@ -17,6 +17,7 @@ from services.chassis.errors import Unavailable
 from services.orchestrator import grounding_log, searching, strategy
 from services.orchestrator.agents import Agents, duration, within
 from services.orchestrator.answer import compose
+from services.orchestrator.drafting import is_gone
 from services.orchestrator.memory import new_answer_id
 from services.orchestrator.release import MOST_STATEMENTS
 from services.orchestrator.state import State
@@ -61,9 +62,15 @@ async def retrieve(state: State, runtime: Runtime[Agents]) -> State:
     asked = state["asked"]
     requests = searching.requests(state)
     seconds = within(asked, runtime.context.budgets.retrieve)
-    replies: Sequence[retrieval.RetrieveResponse] = await asyncio.gather(
-        *(runtime.context.retrieval.Retrieve(one, timeout=seconds) for one in requests)
-    )
+    try:
+        replies: Sequence[retrieval.RetrieveResponse] = await asyncio.gather(
+            *(runtime.context.retrieval.Retrieve(one, timeout=seconds) for one in requests)
+        )
+    except Exception as error:
+        if not (state["said"] and is_gone(error)):
+            raise
+        trace.get_current_span().set_attribute(telemetry.ERROR_TYPE, type(error).__name__)
+        return {"news": False, "over": True}  # What was said is the answer.
     found = [reply.passages for reply in replies]
     passages = searching.merged(state, found)
     known = {passage.id for passage in state["passages"]}

@@ -237,3 +237,10 @@ async def test_what_is_to_be_learned_is_kept_for_the_conversation_and_its_tenant
     assert list(log.conversation) == kept[1::2]
     assert list(log.tenant) == kept[-5:]
     assert await memory.log("another", C) == Log([], [])
+
+
+async def test_a_turn_holds_the_question_as_it_was_read(memory):
+    one = answer("And before?")
+    one.standalone_question = "What was it in 2023?"
+    await remember(memory, one)
+    assert [turn.question for turn in await memory.recall(T, C)] == ["What was it in 2023?"]

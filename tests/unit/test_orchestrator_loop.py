@@ -331,6 +331,20 @@ async def test_what_a_wider_search_finds_against_a_statement_is_told_and_nothing
     assert answer.objections[0].reasons[0].code == core.Reason.CODE_CONFLICTING_SOURCES
 
 
+async def test_a_search_that_fails_after_something_was_said_leaves_what_was_said():
+    world = World(draft(GOOD, insufficient=True, suggested_query="more"))
+
+    async def once(request, **call):
+        if request.neighbours:
+            raise Unavailable("down")
+        return retrieval.RetrieveResponse(passages=[passage()])
+
+    world.retrieval.Retrieve = once
+    answer = await world.ask()
+    assert answer.status == Answer.STATUS_PARTIAL
+    assert [s.text for s in answer.statements] == [GOOD.text]
+
+
 async def test_a_follow_up_is_searched_for_and_drafted_as_it_was_resolved():
     world = World(draft(GOOD))
     await world.ask("What must a UBO submit?", conversation_id="c")
