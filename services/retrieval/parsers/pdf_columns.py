@@ -34,6 +34,13 @@ class Strip:
     text: str
 
 
+def may_be_prose(text: str) -> bool:
+    """Whether a line has words enough for two columns, and not mostly figures."""
+    words = text.split()
+    figures = sum(any(map(str.isdigit, word)) for word in words)
+    return len(words) >= 2 * _MIN_WORDS and figures <= 2 * _MAX_FIGURES * len(words)
+
+
 def in_order(
     rows: Sequence[Sequence[Strip]], same_row: Callable[[int, int], bool]
 ) -> list[tuple[int, int, int]] | None:

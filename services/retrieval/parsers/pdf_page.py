@@ -47,26 +47,28 @@ class Places:
 
     def of_words(self, text: str, first: int) -> list[Rectangle]:
         """Around each word of a text whose characters are those from `first` on."""
-        raw = self._textpage.raw
-        return [
-            _around(raw, _seen(word.group(), first + word.start())) for word in _WORD.finditer(text)
-        ]
-
-
-def _seen(word: str, first: int) -> Sequence[int]:
-    """The characters that say where a word stands: the outermost, where writing runs straight."""
-    indices = range(first, first + len(word))
-    return indices if _LEAPING.search(word) else (indices[0], indices[-1])[: len(word)]
+        raw, step = self._textpage.raw, 1
+        # The outermost characters say where a word stands, where writing runs straight.
+        outermost = not _LEAPING.search(text)
+        places = []
+        for word in _WORD.finditer(text):
+            start, end = first + word.start(), first + word.end()
+            if outermost:
+                step = max(end - start - 1, 1)
+            places.append(_around(raw, range(start, end, step)))
+        return places
 
 
 def _around(raw: object, indices: Sequence[int]) -> Rectangle:
-    left, bottom, right, top = math.inf, math.inf, -math.inf, -math.inf
     box = pdfium.FS_RECTF()
     # The loose box is as high as the font, so that the boxes of one line have one height.
-    for index in indices:
-        pdfium.FPDFText_GetLooseCharBox(raw, index, box)
-        left, bottom = min(left, box.left), min(bottom, box.bottom)
-        right, top = max(right, box.right), max(top, box.top)
+    loose_box = pdfium.FPDFText_GetLooseCharBox
+    loose_box(raw, indices[0], box)
+    left, bottom, right, top = box.left, box.bottom, box.right, box.top
+    for index in indices[1:]:
+        loose_box(raw, index, box)
+        left, right = min(left, box.left), max(right, box.right)
+        bottom, top = min(bottom, box.bottom), max(top, box.top)
     return left, bottom, right, top
 
 
@@ -134,9 +136,12 @@ def read(page: pypdfium2.PdfPage) -> PrintedPage:
 
 def _in_order(lines: Sequence[PrintedLine], places: Places, frame: Frame) -> Iterator[PrintedLine]:
     """The lines, or where the page has two columns that are printed row by row, their parts."""
-    # Most pages have few lines with a gap, or beside another, and need no closer look.
-    wide = sum(line.columns for line in lines)
-    beside = sum(_side_by_side(a.box, b.box) for a, b in pairwise(lines))
+    # Most pages have few lines of words with a gap, or beside another, and need no closer look.
+    wide = sum(line.columns and pdf_columns.may_be_prose(line.text) for line in lines)
+    beside = sum(
+        pdf_columns.may_be_prose(f"{a.text} {b.text}") and _side_by_side(a.box, b.box)
+        for a, b in pairwise(lines)
+    )
     if wide + beside < pdf_columns.MIN_ROWS:
         yield from lines
         return
