@@ -18,6 +18,8 @@ _YELLOW = (255, 214, 0, 96)
 _POINTS_PER_INCH = 72
 # A wall poster at 300 dpi would fill the memory; larger pages are drawn at fewer dots per inch.
 _MAX_PIXELS = 16_000_000
+# And a strip of paper would make an image that no viewer shows.
+_MAX_SIDE = 16_000
 
 Span = tuple[int, int]
 
@@ -51,7 +53,11 @@ def render(
     page = _page(document, page_number)
     with pdf.opened(data) as opened, pdf.page_of(opened, page_number) as (drawn, printed):
         width, height = printed.frame.size
-        scale = min(dpi / _POINTS_PER_INCH, math.sqrt(_MAX_PIXELS / (width * height)))
+        scale = min(
+            dpi / _POINTS_PER_INCH,
+            math.sqrt(_MAX_PIXELS / (width * height)),
+            _MAX_SIDE / max(width, height),
+        )
         image = drawn.render(scale=scale).to_pil().convert("RGBA")
         boxes = tuple(_boxes(printed, document, page, spans))
     marks = PIL.Image.new("RGBA", image.size)

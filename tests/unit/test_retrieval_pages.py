@@ -161,6 +161,29 @@ def test_a_poster_is_drawn_at_fewer_dots_per_inch():
     assert page.width == pytest.approx(2 * page.height, abs=2)
 
 
+@pytest.mark.parametrize(
+    "size", [(120, 2_000_000), (2_000_000, 120), (1_000_000_000, 1_000_000_000)]
+)
+def test_no_page_is_too_long_or_too_large_to_be_drawn(size):
+    strip = a_pdf([("Strip",)], size=size)
+    document = parse(strip, "a.pdf")
+    page = render(strip, 1, [(0, len(document.text))], document, 300)
+    assert page.width * page.height < 16_100_000
+    assert max(page.width, page.height) <= 16_001
+    assert min(page.width, page.height) >= 1
+
+
+def test_each_word_is_marked_by_itself_not_its_line(data, document):
+    words = ["The", "first", "line"]
+    boxes = [boxes_for(data, 1, [span(document, word)], document)[0] for word in words]
+    left = 40.0
+    for word, box in zip(words, boxes, strict=True):
+        assert box.left == pytest.approx(left, abs=1)
+        left += stringWidth(word, "Helvetica", 12)
+        assert box.right == pytest.approx(left, abs=1)
+        left += stringWidth(" ", "Helvetica", 12)
+
+
 def test_whole_lines_are_marked_when_the_page_no_longer_reads_as_it_did(data, document):
     other = a_pdf([("Something else", "altogether."), ("Page two.",)])
     assert boxes_for(other, 1, [span(document, "first")], document) == (document.lines[0].box,)
