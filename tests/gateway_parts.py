@@ -95,6 +95,8 @@ class Behaviour:
 
     error: Exception | None = None
     held: asyncio.Event | None = None
+    # Whether AskStream goes on for ever.
+    flood: bool = False
     # Of a stream, after so many replies.
     error_after: int = -1
     requests: list = field(default_factory=list)
@@ -176,6 +178,8 @@ def _stream(method, behaviour):
             for count, reply in enumerate(replies):
                 await behaviour.between(count)
                 yield reply
+            while behaviour.flood:
+                yield replies[-1]
 
     return answered
 

@@ -43,6 +43,7 @@ class Edge:
         max_in_flight: Requests that are served at once.
         max_body_bytes: Of a JSON body.
         heartbeat_seconds: Between comments in a stream of events.
+        send_seconds: After which a client that reads nothing is given up.
     """
 
     origins: tuple[str, ...] = ()
@@ -53,6 +54,7 @@ class Edge:
     max_in_flight: int = 64
     max_body_bytes: int = 16 * 1024 * 1024
     heartbeat_seconds: float = 15.0
+    send_seconds: float = 30.0
 
 
 class Draining:
@@ -107,7 +109,7 @@ def build(upstream: Upstream, limits: Edge, page_folder: Path, draining: Drainin
             allow_headers=["Content-Type", "traceparent", "tracestate", "grpc-timeout"],
             expose_headers=EXPOSED,
         )
-    return Seen(SameOrigin(layered, frozenset(limits.origins), limits.hosts))
+    return Seen(SameOrigin(layered, frozenset(limits.origins), limits.hosts), limits.send_seconds)
 
 
 class _Methods:
@@ -143,7 +145,10 @@ class _Files:
         accept = request.headers.get("accept", "")
         file = None if edge.is_api(scope["path"]) else self._page.find(scope["path"], accept)
         if file is None:
-            raise Problem(404, "There is nothing at this path.", code=Code.NOT_FOUND)
+            none = "There is nothing at this path."
+            if scope["path"] == "/":
+                none = "The page is not built here; the API's document is at /openapi.json."
+            raise Problem(404, none, code=Code.NOT_FOUND)
         await file.response(request)(scope, receive, send)
 
 

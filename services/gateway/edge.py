@@ -1,5 +1,6 @@
 """What happens around every HTTP request: it is seen, bounded, and answered safely."""
 
+import asyncio
 import time
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -35,14 +36,23 @@ SECURITY_HEADERS = {
 }
 
 
+class SlowReader(Exception):
+    """The client does not read what it asked for."""
+
+
 class Seen:
     """One span, one measurement and one log line for each request, and the headers of every answer.
 
     The outermost layer. Probes leave no span and no line.
+
+    Args:
+        app: What answers.
+        send_seconds: After which a client that does not read is given up; it would hold its place
+            among the requests in flight for ever.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, send_seconds: float) -> None:
+        self._app, self._send_seconds = app, send_seconds
         self._log = structlog.get_logger(__name__).bind()
         self._duration = telemetry.meter().create_histogram(
             "http.server.request.duration", unit="s", description="How long requests took to serve."
@@ -69,10 +79,16 @@ class Seen:
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start":
                 codes.append(message["status"])
-            await send(message)
+            try:
+                async with asyncio.timeout(self._send_seconds):
+                    await send(message)
+            except TimeoutError:
+                raise SlowReader from None
 
         try:
             await self._app(scope, receive, _with_headers(noting, telemetry.inject(span)))
+        except SlowReader:
+            codes.append(CLIENT_CLOSED)
         except Exception as error:  # noqa: BLE001 - this is where they all end
             codes.append(_SERVER_ERROR)
             # The client has heard: the app answers before it raises.

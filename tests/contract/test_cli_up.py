@@ -46,6 +46,27 @@ async def test_a_setting_that_does_not_fit_is_named(tmp_path):
     assert violation["field"] == "VERITY_MAX_IN_FLIGHT"
 
 
+async def test_a_gateway_address_that_is_none_is_a_usage_error(tmp_path):
+    done = await verity("up", "--json", "--gateway-bind", "8000", cwd=tmp_path)
+    assert done.code == 2
+    assert done.json["error"]["message"] == "8000 is not HOST:PORT."
+
+
+async def test_a_gateway_is_ready_once_it_says_so(tmp_path):
+    answers = iter([b"503 Service Unavailable", b"200 OK"])
+
+    async def answered(reader, writer):
+        assert await reader.readline() == b"GET /readyz HTTP/1.1\r\n"
+        writer.write(b"HTTP/1.1 " + next(answers) + b"\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answered, plan.HOST, 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with asyncio.timeout(10):
+            await plan.answering(f"0.0.0.0:{port}")
+    assert next(answers, None) is None
+
+
 async def test_redis_comes_back_with_what_it_held_after_it_was_killed(tmp_path):
     said: list[str] = []
     part = plan.parts(plan.ports(0, 0, 0), tmp_path, "extractive")[-1]

@@ -62,3 +62,10 @@ async def test_what_is_not_there_is_a_problem_also_for_a_browser_below_v1(served
         reply = await served.client.get(path, headers={"accept": "text/html"})
         assert reply.status_code == 404
         assert reply.headers["content-type"] == "application/problem+json"
+
+
+async def test_without_a_page_the_root_says_where_the_api_is():
+    async with gateway() as served:
+        reply = await served.client.get("/", headers={"accept": "text/html"})
+    assert reply.status_code == 404
+    assert "/openapi.json" in reply.json()["detail"]

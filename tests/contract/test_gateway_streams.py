@@ -74,6 +74,23 @@ async def test_a_quiet_stream_is_kept_alive_with_comments(served):
             await reader.readuntil(b"event: grounded_answer")
 
 
+async def test_a_client_that_reads_nothing_is_given_up(caplog):
+    async with gateway(send_seconds=0.2, max_in_flight=1, heartbeat_seconds=0.2) as served:
+        served.behaviour.flood = True
+        async with connection(served) as (_, writer):
+            writer.write(request(*KINDS["stream"]))
+            async with asyncio.timeout(10):
+                await served.behaviour.cancelled.wait()
+
+            async def free():
+                return (await served.client.get("/v1/documents")).status_code == 200
+
+            async with asyncio.timeout(5):
+                while not await free():  # noqa: ASYNC110 - the gateway says it by answering
+                    await asyncio.sleep(0.01)
+    assert "unexpected_error" not in caplog.text
+
+
 async def test_a_stream_begins_before_a_slow_first_event(served):
     served.behaviour.held, served.behaviour.error_after = asyncio.Event(), 0
     async with connection(served) as (reader, writer):
@@ -175,11 +192,12 @@ async def test_half_a_file_is_none(served, accept):
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
-async def test_a_refused_file_is_a_problem_whose_client_may_still_be_sending(served, accept):
-    served.behaviour.error = InvalidInput("It is too large.", reason="TOO_LARGE")
-    reply = await served.client.post(
-        "/v1/documents?source_name=a.txt", content=bytes(8 * 2**20), headers={"accept": accept}
-    )
+async def test_a_refused_file_is_a_problem_whose_client_may_still_be_sending(accept):
+    async with gateway() as served:
+        served.behaviour.error = InvalidInput("It is too large.", reason="TOO_LARGE")
+        reply = await served.client.post(
+            "/v1/documents?source_name=a.txt", content=bytes(8 * 2**20), headers={"accept": accept}
+        )
     assert (reply.status_code, reply.json()["reason"]) == (400, "TOO_LARGE")
     assert served.behaviour.uploaded == b""
 
