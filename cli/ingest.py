@@ -244,7 +244,7 @@ def _bar(progress: Progress, file: File) -> Iterator[OnProgress]:
 
     def update(step: pb.IngestDocumentResponse.Progress) -> None:
         stage = pb.IngestDocumentResponse.Progress.Stage.Name(step.stage)
-        done, total = step.bytes_received, 0
+        done, total = step.bytes_received, step.bytes_total
         if step.passages_total:
             done, total = step.passages_embedded, step.passages_total
         elif step.pages_total:

@@ -56,6 +56,8 @@ class Progress:
     pages_total: int = 0
     passages_embedded: int = 0
     passages_total: int = 0
+    passages_indexed: int = 0
+    bytes_total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +137,12 @@ class Ingestor:
                 held = self._spool.draft(tenant, upload.sha256, size)
                 draft = await stack.enter_async_context(held)
             receiver = Receiver(upload, draft, max_bytes=self._max_bytes)
-            yield Progress(Stage.RECEIVING, await receiver.begin())
+            progress = Progress(
+                Stage.RECEIVING, await receiver.begin(), bytes_total=upload.size_bytes
+            )
+            yield progress
             async for piece in chunks:
-                yield Progress(Stage.RECEIVING, await receiver.take(piece))
+                yield replace(progress, bytes_received=await receiver.take(piece))
             data, sha256 = await receiver.whole()
             if draft is None:
                 held = self._spool.draft(tenant, sha256, len(data))
@@ -201,7 +206,7 @@ class Ingestor:
     async def _write(
         self, tenant: str, upload: Upload, data: bytes, sha256: str, draft: Draft
     ) -> AsyncGenerator[Progress | Result, None]:
-        progress = Progress(Stage.PARSING, len(data))
+        progress = Progress(Stage.PARSING, len(data), bytes_total=len(data))
         yield progress
         reading = await self._reader(data, upload.metadata.source_name, upload.content_type)
         if not reading.chunks:
@@ -247,11 +252,14 @@ class Ingestor:
             async with aclosing(ahead(embedding)) as groups:
                 async for vectors in groups:
                     if written:
-                        yield replace(progress, passages_embedded=written)
+                        yield progress
                     check()
                     await self._index.upsert(_points(tenant, document, reading, written, vectors))
                     written += len(vectors)
-            yield replace(progress, stage=Stage.INDEXING, passages_embedded=len(reading.chunks))
+                    progress = replace(
+                        progress, passages_embedded=written, passages_indexed=written
+                    )
+            yield replace(progress, stage=Stage.INDEXING)
             check()
             await self._catalog.publish(tenant, document)
         self._passages.add(document.passage_count)

@@ -81,6 +81,8 @@ def from_event(event: Progress | Result) -> retrieval_service_pb2.IngestDocument
                     pages_total=event.pages_total,
                     passages_embedded=event.passages_embedded,
                     passages_total=event.passages_total,
+                    passages_indexed=event.passages_indexed,
+                    bytes_total=event.bytes_total,
                 )
             )
         case Result():

@@ -89,15 +89,21 @@ async def test_a_file_becomes_a_document_whose_passages_come_back_whole(parts):
 
 
 async def test_progress_comes_in_order_of_stage_and_counts_never_go_down(parts):
-    events = await ingest(parts, "".join(f"passage number {n}\n" for n in range(70)))
+    text = "".join(f"passage number {n}\n" for n in range(70))
+    events = await ingest(parts, text)
     progress = [event for event in events if isinstance(event, Progress)]
     stages = [event.stage for event in progress]
     assert stages == sorted(stages, key=lambda stage: stage.value)
     assert set(stages) == set(Stage)
     for before, after in pairwise(progress):
-        for name in ("bytes_received", "pages_parsed", "passages_embedded", "passages_total"):
+        for name in (
+            *("bytes_received", "pages_parsed", "passages_embedded", "passages_total"),
+            *("passages_indexed", "bytes_total"),
+        ):
             assert getattr(before, name) <= getattr(after, name)
-    assert progress[-1].passages_embedded == progress[-1].passages_total == 70
+    last = progress[-1]
+    assert last.passages_embedded == last.passages_total == last.passages_indexed == 70
+    assert last.bytes_received == last.bytes_total == len(text)
 
 
 async def test_the_same_bytes_twice_are_one_document_and_nothing_is_written(parts):

@@ -94,6 +94,51 @@ async def test_only_new_leaves_a_known_point_as_it_is(index):
     assert found[id_("q")].payload["text"] == "third"
 
 
+async def test_fields_of_the_points_that_match_are_amended_and_nothing_else_of_them(index):
+    await index.upsert(
+        [
+            passage("p", text="funds", authority=1, tags=["x"]),
+            passage("q", text="funds", authority=1, tags=["x"], document_id="e"),
+            passage("r", text="funds", authority=1, tags=["x"], tenant="b"),
+        ]
+    )
+    before = {record.id: dict(record.payload) for record in await index.scroll(where())}
+    condition = where(any_of={"document_id": ["d"]})
+    await index.amend(condition, {"authority": [1, 3], "tags": ["x", "y"]})
+    # With several values a field matches as each of them.
+    for bounds in ({"at_least": {"authority": 3}}, {"at_most": {"authority": 1}}):
+        assert id_("p") in await names(index, where(**bounds))
+    await index.amend(condition, {"authority": 3, "tags": []})
+    expected = {**before, id_("p"): {**before[id_("p")], "authority": 3, "tags": []}}
+    assert {record.id: dict(record.payload) for record in await index.scroll(where())} == expected
+    (other,) = await index.scroll(where("b"))
+    assert other.payload["authority"] == 1
+    assert await names(index, where(at_least={"authority": 2})) == {id_("p")}
+    dense, sparse = await index.nearest(where(), (1, 0, 0, 0), bm25.query_vector("funds"), limit=9)
+    assert {hit.id for hit in dense} == {hit.id for hit in sparse} == {id_("p"), id_("q")}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "admitted"),
+    [
+        ({}, True),
+        ({"any_of": {"tags": ["x", "z"], "document_id": ["d"]}}, True),
+        ({"any_of": {"tags": ["x"], "document_id": ["e"]}}, False),
+        ({"none_of": {"tags": ["y"]}}, False),
+        ({"none_of": {"tags": ["z"]}}, True),
+        ({"at_least": {"authority": 2}, "at_most": {"authority": 2}}, True),
+        ({"at_least": {"authority": 3}}, False),
+        ({"at_most": {"authority": 1}}, False),
+    ],
+)
+async def test_what_a_condition_admits_is_what_the_store_finds(index, conditions, admitted):
+    point = passage("p", authority=2, tags=["x", "y"])
+    await index.upsert([point])
+    condition = where(**conditions)
+    assert condition.admits(point.payload) is admitted
+    assert bool(await names(index, condition)) is admitted
+
+
 async def test_a_point_may_have_no_vectors_and_is_then_never_near(index):
     await index.upsert([Point(id_("r"), {"tenant": "a", "kind": "passage"}), passage("p")])
     by_dense, _ = await index.nearest(where(), [1, 0, 0, 0], SparseVector((), ()), limit=10)
