@@ -9,8 +9,8 @@ import sys
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     names = [
-        *("claims", "locate", "mutations", "pages", "parsers", "quotes", "retrieval", "serve"),
-        *("learning", "stream", "verify"),
+        *("abstain", "claims", "learning", "locate", "mutations", "pages", "parsers", "quotes"),
+        *("retrieval", "serve", "stream", "verify"),
     ]
     parser.add_argument("name", choices=names)
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -209,9 +209,7 @@ BEHAVIOURS: dict[str, Callable[[Options, Shown], Reply]] = {
             draft_of([], insufficient=True, suggested_query=str(options.get("suggested_query", "")))
         )
     ),
-    "say": lambda options, shown: Reply(
-        templates.fill(str(options.get("text", "")), shown), is_aside=True
-    ),
+    "say": lambda options, _: Reply(str(options.get("text", "")), is_aside=True),
     "hallucinate": _hallucinate,
     "obey": _obey,
     "slow": _good,  # With tokens_per_second.

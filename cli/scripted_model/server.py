@@ -31,12 +31,14 @@ class Seen:
         bodies: The requests for completions, in their order.
         kinds: How many there were of each kind.
         headers: Of the last one.
+        asked: Set when there is one.
         abandoned: Set when a caller closed a connection on which it was still owed something.
     """
 
     bodies: list[dict[str, Any]] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
     headers: dict[str, str] = field(default_factory=dict)
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
     abandoned: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -109,6 +111,7 @@ class ScriptedModel:
         self.seen.bodies.append(body)
         self.seen.kinds[seen.kind] += 1
         self.seen.headers = headers
+        self.seen.asked.set()
         profile, mode = profiles.PROFILES[self.script.profile], profiles.mode_of(body)
         if refused := profiles.refusal(profile, body, headers, path):
             self._note(seen, "refused", mode, refused.status)

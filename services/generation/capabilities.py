@@ -10,8 +10,9 @@ import structlog
 from services.chassis.errors import Overloaded, Unavailable
 from services.generation import strict_json
 from services.generation.drafter import NoDraft
-from services.generation.model import Model, Rejected, Request
+from services.generation.model import Model, Request
 from services.generation.modes import Form, Mode, instruction
+from services.generation.refusals import Rejected
 
 # Where the endpoint does not say what its model takes.
 DEFAULT_CONTEXT_TOKENS = 16_384

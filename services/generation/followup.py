@@ -86,7 +86,7 @@ _SMALL_WORDS = frozenset(
     " should the their there they to under was were what when where which who whom whose why will"
     " with would".split()
 )
-_MOST_RESOLVED = 120
+_LEAST_RESOLVED, _MOST_RESOLVED = 3, 120
 _MOST_WORDS = 8
 _MOST_LOWER = 6
 
@@ -117,10 +117,15 @@ def may_lean(question: str) -> bool:
 
 
 def says_nothing_new(resolved: str, known: str) -> bool:
-    """Whether a rewording is built of known words and of words without content."""
+    """Whether a rewording is a question, built of known words and of words without content."""
     words = {word.casefold() for word in _WORDS_OF_TURN.findall(known)} | _SMALL_WORDS
     said = [word.casefold() for word in _WORDS_OF_TURN.findall(resolved)]
-    return 0 < len(resolved) <= MAX_CHARS and set(said) <= words and len(said) <= _MOST_RESOLVED
+    return (
+        resolved.endswith("?")
+        and len(resolved) <= MAX_CHARS
+        and _LEAST_RESOLVED <= len(said) <= _MOST_RESOLVED
+        and set(said) <= words
+    )
 
 
 def _resolved(question: str, before: str) -> str:

@@ -22,9 +22,10 @@ from services.generation.drafter import (
     Turn,
     Usage,
 )
-from services.generation.model import Completion, Model, Rejected, Request
+from services.generation.model import Completion, Model, Request
 from services.generation.modes import Form, instruction
 from services.generation.prompt import Prompt
+from services.generation.refusals import Rejected
 from services.generation.reply import Reading, form
 from services.generation.spending import FINISH, MODEL, OPERATION, PROVIDER, Spending
 

@@ -13,10 +13,11 @@ from services.generation import capabilities
 from services.generation.capabilities import known
 from services.generation.drafter import Draft, Failure, Passage, Task
 from services.generation.endpoint import Endpoint
-from services.generation.model import Rejected, open_model
+from services.generation.model import open_model
 from services.generation.modes import Mode
 from services.generation.openai import OpenAIDrafter
 from services.generation.prompt import load
+from services.generation.refusals import Rejected
 from services.generation.spending import Prices, Spending
 
 RULE = "A UBO holding more than 25% equity must submit a notarized proof of funds."

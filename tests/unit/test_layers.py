@@ -22,7 +22,9 @@ OUTSIDE = {
         "app", "calls", "comments", "edge", "events", "grounded", "incoming", "openapi", "page",
         "problem", "schemas", "server", "twins", "uploads", "upstream", "wire",
     },
-    "generation": {"capabilities", "measured", "model", "openai", "reply", "spending"},
+    "generation": {
+        "capabilities", "chat", "measured", "model", "openai", "refusals", "reply", "spending",
+    },
     "orchestrator": {
         "agents", "asking", "attempt", "drafting", "graph", "measures", "redis_memory", "stages",
     },
