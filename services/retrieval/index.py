@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 # Raised when payloads or vectors change so that points of before cannot be read.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class Kind(StrEnum):
@@ -165,7 +165,9 @@ class Index(Protocol):
     async def nearest(
         self, where: Where, dense: Sequence[float], sparse: SparseVector, *, limit: int
     ) -> tuple[list[Hit], list[Hit]]:
-        """The best by cosine and the best by BM25, at most `limit` each, best first.
+        """The passages best by cosine and best by BM25, at most `limit` each, best first.
+
+        Only passages have vectors, which is how stores tell them from other kinds here.
 
         Inverse document frequencies are those of the tenant's passages. A hit's payload holds
         `document_id` and `sha256` only.

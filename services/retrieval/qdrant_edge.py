@@ -1,7 +1,11 @@
-"""The Index inside this process: the Qdrant engine on local disk, behind one thread."""
+"""The Index inside this process: the Qdrant engine on local disk, behind one thread.
+
+The engine holds Python's lock while it works, so that more threads would gain nothing.
+"""
 
 import asyncio
 import contextvars
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -11,6 +15,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import qdrant_edge as qdrant
+import structlog
 
 from services.retrieval.index import (
     DENSE_VECTOR,
@@ -26,20 +31,27 @@ from services.retrieval.index import (
     collection_name,
     well_formed,
 )
+from services.retrieval.optimizing import Shards, optimize
 
 T = TypeVar("T")
 PointId = int | UUID | str
 
 _SCROLL_PAGE = 1000
 _MAX_TALLY = 100_000
+_OPTIMIZE_AFTER = 10_000
+_OPTIMIZE_SHARE = 4
+_FEW_OPERATIONS = 8
+# Vectors that are searched one by one rather than by a graph, in KiB.
+_INDEXING_THRESHOLD = 5_000
 
 
 @asynccontextmanager
 async def open_edge_index(
-    directory: Path, *, model: str, dimensions: int
+    directory: Path, *, model: str, dimensions: int, optimize_after: int = _OPTIMIZE_AFTER
 ) -> AsyncIterator["EdgeIndex"]:
     """The index under `directory`; only one process may hold it."""
-    index = EdgeIndex(directory, collection_name(model, dimensions), dimensions)
+    name = collection_name(model, dimensions)
+    index = EdgeIndex(directory, name, dimensions, optimize_after=optimize_after)
     try:
         yield index
     finally:
@@ -47,14 +59,38 @@ async def open_edge_index(
 
 
 class EdgeIndex:
-    """Index on an EdgeShard. Calls block, so they take turns on one thread of their own."""
+    """Index on an EdgeShard. Calls block, so they take turns on one thread of their own.
 
-    def __init__(self, directory: Path, collection: str, dimensions: int) -> None:
-        self._path = directory / collection
+    When many points were written, a copy is optimized in another process and then takes over; reads
+    and writes go on meanwhile, except that writes wait while the copy is made.
+
+    Args:
+        directory: Where the index lies.
+        collection: Its name.
+        dimensions: Of the dense vectors.
+        optimize_after: Points that are written before it is optimized; at least a quarter of all.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        collection: str,
+        dimensions: int,
+        *,
+        optimize_after: int = _OPTIMIZE_AFTER,
+    ) -> None:
+        self._shards = Shards(directory / collection)
         self._collection = collection
         self._dimensions = dimensions
+        self._optimize_after = optimize_after
         self._shard: qdrant.EdgeShard | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="index")
+        self._writing = asyncio.Lock()
+        self._written = 0
+        # What was written since the copy was made that is being optimized.
+        self._journal: deque[qdrant.UpdateOperation] | None = None
+        self._optimizing: asyncio.Task[None] | None = None
+        self._log = structlog.get_logger()
 
     @property
     def collection(self) -> str:
@@ -62,6 +98,7 @@ class EdgeIndex:
 
     async def prepare(self) -> None:
         await self._run(self._open)
+        self._optimize_if_due()
 
     async def upsert(self, points: Sequence[Point], *, only_new: bool = False) -> None:
         mode = qdrant.UpdateMode.InsertOnly if only_new else qdrant.UpdateMode.Upsert
@@ -70,15 +107,15 @@ class EdgeIndex:
         operation = qdrant.UpdateOperation.upsert_points(
             [_to_point(point) for point in unique], update_mode=mode
         )
-        await self._run(lambda: self._open().update(operation))
+        await self._write(operation, len(points))
 
     async def amend(self, where: Where, fields: Mapping[str, Any]) -> None:
         operation = qdrant.UpdateOperation.set_payload_by_filter(_to_filter(where), dict(fields))
-        await self._run(lambda: self._open().update(operation))
+        await self._write(operation)
 
     async def delete(self, where: Where) -> None:
         operation = qdrant.UpdateOperation.delete_points_by_filter(_to_filter(where))
-        await self._run(lambda: self._open().update(operation))
+        await self._write(operation)
 
     async def get(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, Record]:
         found = await self._run(
@@ -94,7 +131,8 @@ class EdgeIndex:
     async def nearest(
         self, where: Where, dense: Sequence[float], sparse: SparseVector, *, limit: int
     ) -> tuple[list[Hit], list[Hit]]:
-        condition = _to_filter(where)
+        # Only passages have vectors. To ask for the kind too would cost more than all the rest.
+        condition = _to_filter(where, kind=False)
         payload = qdrant.PayloadSelector.Include(["document_id", "sha256"])
         requests = [
             qdrant.QueryRequest(
@@ -106,7 +144,7 @@ class EdgeIndex:
         ]
         if sparse:
             vector = qdrant.SparseVector(list(sparse.indices), list(sparse.values))
-            corpus = _to_filter(Where(where.tenant, where.kind))
+            corpus = _to_filter(Where(where.tenant, where.kind), kind=False)
             requests.append(
                 qdrant.QueryRequest(
                     limit,
@@ -145,6 +183,9 @@ class EdgeIndex:
 
     async def aclose(self) -> None:
         """Finishes what is under way, writes it to disk and gives the directory free."""
+        if self._optimizing is not None:
+            self._optimizing.cancel()
+            await asyncio.wait([self._optimizing])
         await self._run(self._close)
         self._thread.shutdown()
 
@@ -152,15 +193,87 @@ class EdgeIndex:
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(self._thread, context.run, work)
 
+    async def _write(self, operation: qdrant.UpdateOperation, points: int = 0) -> None:
+        async with self._writing:
+            await self._run(partial(self._update, operation))
+        self._written += points
+        self._optimize_if_due()
+
+    def _optimize_if_due(self) -> None:
+        if self._written >= self._optimize_after and self._optimizing is None:
+            # In a context of its own: the caller's deadline is not that of this work.
+            task = asyncio.create_task(self._optimize(), context=contextvars.Context())
+            self._optimizing = task
+            task.add_done_callback(self._optimized)
+
+    def _optimized(self, task: asyncio.Task[None]) -> None:
+        self._optimizing = None
+        self._journal = None
+        if not task.cancelled() and (error := task.exception()):
+            # Searches are slower than they could be, but whole.
+            self._log.warning("index_not_optimized", error=type(error).__name__)
+
+    async def _optimize(self) -> None:
+        if self._written < await self._run(self._count) // _OPTIMIZE_SHARE:
+            return
+        new = self._shards.next()
+        try:
+            async with self._writing:
+                self._written = 0
+                await self._run(self._start_journal)
+                # Reads go on: copying leaves Python's lock to others.
+                await asyncio.to_thread(self._shards.copy, new)
+            if not await optimize(new):
+                raise RuntimeError("the process that optimizes the index ended early")
+            shard = await self._run(partial(_load, new))
+            # Most of what was written since while others may write on, the last of it while not.
+            while self._journal is not None and len(self._journal) > _FEW_OPERATIONS:
+                await self._run(partial(self._replay, shard))
+            async with self._writing:
+                while self._journal:
+                    await self._run(partial(self._replay, shard))
+                await self._run(partial(self._take_over, shard, new))
+        finally:
+            await asyncio.shield(asyncio.to_thread(self._shards.clean))
+
     # All below runs on the index's thread.
+
+    def _update(self, operation: qdrant.UpdateOperation) -> None:
+        self._open().update(operation)
+        if self._journal is not None:
+            self._journal.append(operation)
+
+    def _count(self) -> int:
+        return self._open().info().points_count
+
+    def _start_journal(self) -> None:
+        self._open().flush()
+        self._journal = deque()
+
+    def _replay(self, shard: qdrant.EdgeShard) -> None:
+        if self._journal:
+            shard.update(self._journal.popleft())
+
+    def _take_over(self, shard: qdrant.EdgeShard, path: Path) -> None:
+        shard.flush()
+        self._shards.switch(path)
+        old, self._shard, self._journal = self._open(), shard, None
+        old.close()
 
     def _open(self) -> qdrant.EdgeShard:
         if self._shard is None:
-            self._path.mkdir(parents=True, exist_ok=True)
-            if any(self._path.iterdir()):
-                shard = _load(self._path)
+            path = self._shards.current()
+            if path is not None:
+                shard = _load(path)
             else:
-                shard = qdrant.EdgeShard.create(str(self._path), _config(self._dimensions))
+                path = self._shards.next()
+                shard = qdrant.EdgeShard.create(str(path), _config(self._dimensions))
+                self._shards.switch(path)
+            # Only now: before, another process may be at work here.
+            self._shards.clean()
+            info = shard.info()
+            # Every passage has two vectors, and both are counted once they are indexed.
+            self._written = max(0, 2 * info.points_count - info.indexed_vectors_count)
             for name, kind in FIELDS.items():
                 if name not in shard.info().payload_schema:
                     shard.update(qdrant.UpdateOperation.create_field_index(name, _to_schema(kind)))
@@ -190,6 +303,7 @@ def _config(dimensions: int) -> qdrant.EdgeConfig:
     return qdrant.EdgeConfig(
         vectors={DENSE_VECTOR: qdrant.EdgeVectorParams(dimensions, qdrant.Distance.Cosine)},
         sparse_vectors={SPARSE_VECTOR: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
+        optimizers=qdrant.EdgeOptimizersConfig(indexing_threshold=_INDEXING_THRESHOLD),
     )
 
 
@@ -214,11 +328,14 @@ def _to_point(point: Point) -> qdrant.Point:
     return qdrant.Point(point.id, vectors, dict(point.payload))
 
 
-def _to_filter(where: Where) -> qdrant.Filter:
+def _to_filter(where: Where, *, kind: bool = True) -> qdrant.Filter:
+    names = {"tenant": where.tenant, **({"kind": where.kind.value} if kind else {})}
     return qdrant.Filter(
         must=[
-            qdrant.FieldCondition("tenant", match=qdrant.MatchValue(where.tenant)),
-            qdrant.FieldCondition("kind", match=qdrant.MatchValue(where.kind.value)),
+            *(
+                qdrant.FieldCondition(name, match=qdrant.MatchValue(value))
+                for name, value in names.items()
+            ),
             *(
                 qdrant.FieldCondition(name, match=qdrant.MatchAny(list(values)))
                 for name, values in where.any_of.items()

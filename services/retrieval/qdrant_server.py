@@ -120,13 +120,16 @@ class ServerIndex:
         self, where: Where, dense: Sequence[float], sparse: SparseVector, *, limit: int
     ) -> tuple[list[Hit], list[Hit]]:
         shared: dict[str, Any] = {
-            "filter": _to_filter(where),
+            # Only passages have vectors. To ask for the kind too would cost more than all the rest.
+            "filter": _to_filter(where, kind=False),
             "limit": limit,
             "with_payload": ["document_id", "sha256"],
         }
         requests = [models.QueryRequest(query=list(dense), using=DENSE_VECTOR, **shared)]
         if sparse:
-            corpus = models.IdfCorpusParams(corpus=_to_filter(Where(where.tenant, where.kind)))
+            corpus = models.IdfCorpusParams(
+                corpus=_to_filter(Where(where.tenant, where.kind), kind=False)
+            )
             requests.append(
                 models.QueryRequest(
                     query=_to_sparse(sparse),
@@ -188,11 +191,14 @@ def _to_sparse(vector: SparseVector) -> models.SparseVector:
     return models.SparseVector(indices=list(vector.indices), values=list(vector.values))
 
 
-def _to_filter(where: Where) -> models.Filter:
+def _to_filter(where: Where, *, kind: bool = True) -> models.Filter:
+    names = {"tenant": where.tenant, **({"kind": where.kind.value} if kind else {})}
     return models.Filter(
         must=[
-            models.FieldCondition(key="tenant", match=models.MatchValue(value=where.tenant)),
-            models.FieldCondition(key="kind", match=models.MatchValue(value=where.kind.value)),
+            *(
+                models.FieldCondition(key=name, match=models.MatchValue(value=value))
+                for name, value in names.items()
+            ),
             *(
                 models.FieldCondition(key=name, match=models.MatchAny(any=list(values)))
                 for name, values in where.any_of.items()

@@ -14,11 +14,19 @@ from qdrant_recorder import recorded_qdrant
 from services.chassis import deadline
 from services.chassis.errors import DeadlineExceeded, FailedPrecondition, Unavailable
 from services.retrieval.__main__ import Settings
-from services.retrieval.index import FIELDS, FieldType, Kind, Point, SparseVector, Where
+from services.retrieval.index import (
+    FIELDS,
+    FieldType,
+    Kind,
+    Point,
+    SparseVector,
+    Where,
+    collection_name,
+)
 from services.retrieval.qdrant_layout import Layout
 from services.retrieval.qdrant_server import open_server_index
 
-ALIAS = "verity-m-4-v2"
+ALIAS = collection_name("m", 4)
 LAYOUT = Layout(4)
 SPARSE = SparseVector((7, 9), (1.0, 1.0))
 EVERYTHING = Where("a", Kind.PASSAGE)
@@ -107,7 +115,7 @@ async def test_a_collection_of_another_model_is_refused():
 
 async def test_an_alias_that_was_set_to_another_models_collection_is_refused():
     async with prepared() as (index, recorded):
-        recorded.aliases[ALIAS] = "verity-other-4-v2-1"
+        recorded.aliases[ALIAS] = collection_name("other", 4) + "-1"
         with pytest.raises(FailedPrecondition, match="another model"):
             await index.prepare()
 

@@ -29,12 +29,11 @@ OUTSIDE = {
         "agents", "asking", "attempt", "drafting", "graph", "measures", "redis_memory", "stages",
     },
     "retrieval": {
-        "batching", "ingest", "leases", "minilm", "onnx", "originals", "pages", "parsers",
-        "parsers.markdown",
-        "parsers.ocr", "parsers.pdf", "parsers.pdf_forms", "parsers.pdf_headings",
-        "parsers.pdf_layout", "parsers.pdf_page", "parsers.sniffing", "qdrant_call",
-        "qdrant_edge", "qdrant_layout", "qdrant_server", "reading", "rendering", "search",
-        "tokens",
+        "batching", "ingest", "leases", "minilm", "onnx", "optimizing", "originals", "pages",
+        "parsers", "parsers.markdown", "parsers.ocr", "parsers.pdf", "parsers.pdf_forms",
+        "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page", "parsers.sniffing",
+        "qdrant_call", "qdrant_edge", "qdrant_layout", "qdrant_server", "reading", "rendering",
+        "search", "tokens",
     },
     "verification": {
         "judges.cross_encoder", "judges.embedded", "judges.llm", "judging", "verifier",
