@@ -10,7 +10,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     names = [
         *("abstain", "claims", "learning", "locate", "mutations", "pages", "parsers", "quotes"),
-        *("retrieval", "serve", "stream", "verify"),
+        *("retrieval", "search", "serve", "stream", "verify"),
     ]
     parser.add_argument("name", choices=names)
     parser.add_argument("--json", action="store_true", help="print one JSON object")

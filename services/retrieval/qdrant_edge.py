@@ -181,6 +181,12 @@ class EdgeIndex:
     async def flush(self) -> None:
         await self._run(lambda: self._open().flush())
 
+    async def optimized(self) -> None:
+        """Opens the index, and returns when it is not being optimized."""
+        await self.prepare()
+        while self._optimizing is not None:
+            await asyncio.wait([self._optimizing])
+
     async def aclose(self) -> None:
         """Finishes what is under way, writes it to disk and gives the directory free."""
         if self._optimizing is not None:
