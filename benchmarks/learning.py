@@ -26,6 +26,9 @@ from services.orchestrator.graph import Agents, Budgets, build
 from services.orchestrator.grounding_log import Entry, Log
 from services.orchestrator.measures import Measures
 
+CONVERSATIONS, QUESTIONS = 8, 25
+# A conversation is told of in so many parts.
+PARTS = 5
 FIRST_SEARCH = 8
 DEEPEST = 16
 # Shares of what happens, each drawn for itself.
@@ -39,8 +42,8 @@ MOST_ATTEMPTS = 2
 def measure(arguments: list[str]) -> dict[str, Any]:
     """Both arms over the same questions."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks learning", description=__doc__)
-    parser.add_argument("--conversations", type=int, default=8)
-    parser.add_argument("--questions", type=int, default=25, help="of each conversation")
+    parser.add_argument("--conversations", type=int, default=CONVERSATIONS)
+    parser.add_argument("--questions", type=int, default=QUESTIONS, help="of each conversation")
     options = parser.parse_args(arguments)
     return asyncio.run(simulated(options.conversations, options.questions))
 
@@ -54,11 +57,11 @@ async def simulated(conversations: int, questions: int) -> dict[str, Any]:
         "questions": conversations * questions,
         "learning": learned,
         "peer_without": peer,
-        "gained": {name: round(learned[name] - peer[name], 3) for name in peer},
+        "right_gained": round(learned["answered_right"] - peer["answered_right"], 3),
     }
 
 
-async def _arm(conversations: int, questions: int, *, learns: bool) -> dict[str, float]:
+async def _arm(conversations: int, questions: int, *, learns: bool) -> dict[str, Any]:
     memory = _Memory(learns=learns)
     agents = Agents(
         retrieval=cast("Any", _Retrieval()),
@@ -87,7 +90,20 @@ async def _arm(conversations: int, questions: int, *, learns: bool) -> dict[str,
             sum(one.confidence.grounding_confidence for one in answers) / len(answers), 3
         ),
         "mean_attempts": round(sum(one.attempts for one in answers) / len(answers), 3),
+        # From the first questions of the conversations to the last.
+        "right_by_part": [
+            _share(
+                [one for n, one in enumerate(answers) if n % questions * PARTS // questions == part]
+            )
+            for part in range(PARTS)
+        ],
     }
+
+
+def _share(answers: list[grounding.Answer]) -> float:
+    """Of the answers, those that are right."""
+    right = sum(any(s.text.startswith("right") for s in one.statements) for one in answers)
+    return round(right / max(1, len(answers)), 2)
 
 
 def _lot(question: str, attempt: int, what: str) -> float:
