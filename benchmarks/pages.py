@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from services.retrieval.document import Chunk, Page, ParsedDocument
 from services.retrieval.passage import Region, regions
@@ -181,8 +182,10 @@ def _has(source: Source, line: str) -> bool:
 def _respelled(source: Source, line: str) -> Iterator[str]:
     """The stretches of a page that have the letters and digits of a line, in ASCII, in order."""
     text = source.text
-    places = [place for place, letter in enumerate(text) if letter.isascii() and letter.isalnum()]
-    letters = "".join(text[place] for place in places)
+    # A raised mark was written down as a digit.
+    plain = [normalize("NFKC", letter) if letter.isdigit() else letter for letter in text]
+    places = [place for place, letter in enumerate(plain) if letter.isascii() and letter.isalnum()]
+    letters = "".join(plain[place] for place in places)
     wanted = "".join(letter for letter in line if letter.isascii() and letter.isalnum())
     at = letters.find(wanted)
     while at >= 0:

@@ -420,6 +420,18 @@ def test_a_mark_set_above_the_end_of_a_figure_is_no_digit_of_it():
     assert document.text.split() == ["Net", "sales", "1,234\u00b9\u00b2", "Notes", "57"]
 
 
+def test_a_mark_that_stands_apart_is_no_figure_of_its_row():
+    sheet = Sheet()
+    for words, top, left, size in (
+        ("Net income per share", 100, 72, 10),
+        ("1", 99, 180, 6),
+        ("$ 0.28", 100, 200, 10),
+        ("3", 100, 260, 10),
+    ):
+        sheet.line(words, top, left=left, size=size)
+    assert sheet.parsed().text.split() == ["Net", "income", "per", "share", "¹", "$", "0.28", "3"]
+
+
 def test_one_column_is_read_from_top_to_bottom():
     words = [*LEFT, *RIGHT]
     assert Sheet().lines(words, 72).parsed().text.split() == " ".join(words).split()

@@ -26,6 +26,7 @@ _WORD = re.compile(r"\S+")
 # Scripts in which a word's outermost characters are not its first and last, or not of its height.
 _LEAPING = re.compile("[\u0590-\u1cff\u2e80-\uffff]")
 _FIGURE = re.compile(r"(?<![\w.,])\d[\d.,]*\d(?![\w.,])")
+_LONE_MARK = re.compile(r"(?<!\S)\d{1,2}(?!\S)")
 _SMALLER = 0.85
 _BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 # Of the text that comes in one piece: hyphens at a line's end are U+FFFE, and a code that is too
@@ -236,7 +237,10 @@ def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterat
 
 
 def _with_raised_marks(raw: object, text: str, first: int) -> str:
-    """The text; a mark or power set above a figure's end is no digit of it: "1,234²", "10⁶"."""
+    """The text; a mark or power set above a figure's end is no digit of it: "1,234²", "10⁶".
+
+    Nor is one a figure that stands apart from the word before it.
+    """
     for figure in _FIGURE.finditer(text):
         start, end = first + figure.start(), first + figure.end()
         bottom, top = _height(raw, start)
@@ -246,6 +250,12 @@ def _with_raised_marks(raw: object, text: str, first: int) -> str:
         if start < raised < end:
             mark = text[raised - first : end - first].translate(RAISED)
             text = text[: raised - first] + mark + text[end - first :]
+    for lone in _LONE_MARK.finditer(text):
+        beside = lone.start() - 2 if lone.start() > 1 else lone.end() + 1
+        if beside < len(text) and not text[beside].isspace():
+            bottom, top = _height(raw, first + beside)
+            if _is_raised(_height(raw, first + lone.start()), bottom, top):
+                text = text[: lone.start()] + lone.group().translate(RAISED) + text[lone.end() :]
     return text
 
 
