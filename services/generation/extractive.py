@@ -1,9 +1,10 @@
-"""Answers with sentences of the sources, word for word, or not at all.
+"""Answers with sentences of the sources and rows of their tables, word for word, or not at all.
 
 The most relevant sentence comes first (`relevance.py`); of those that are about equal, the one with
 most authority. Others follow while each covers a part of the question that those before left open.
 When too little is covered, nothing answers: of a question that asks one thing, one sentence must
 cover enough; of a question that asks n things, one sentence an n-th of it, and all of them enough.
+A row is offered only where the question names it by its whole label.
 A sentence that was objected to is not offered again, nor is one that states a fact of somebody else
 than the question names (`subjects.py`). Statements that are kept from drafts before count as
 chosen: what they cover is covered, and only what adds to them follows.
@@ -19,6 +20,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from itertools import chain
 
 from nupunkt import PunktSentenceTokenizer
 
@@ -35,7 +37,7 @@ from services.generation.drafter import (
     Turn,
 )
 from services.generation.relevance import Judgement, Question, is_rule
-from services.generation.sentences import reading, sentences
+from services.generation.sentences import reading, rows, sentences
 from services.generation.subjects import Subjects, names
 from services.generation.terms import Reader, Text
 
@@ -155,7 +157,10 @@ class Extractor:
 
     def _candidates(self, question: Question, passage: Passage, read: Text) -> Iterator[_Candidate]:
         above = self._above(passage)
-        for found in sentences(passage.text, passage.heading_path, self._tokenizer):
+        told = sentences(passage.text, passage.heading_path, self._tokenizer)
+        for found in chain(told, rows(passage.text)):
+            if found.label and not question.names(self._reader.read(found.label)):
+                continue
             quote = passage.text[found.start : found.end]
             text = reading(quote)
             sentence = self._reader.read(text)

@@ -37,6 +37,10 @@ _ASKS = re.compile(
     r"(?:who|whom|whose|what|when|where|which|why|how)\b",
     re.IGNORECASE,
 )
+_ASKS_FIGURE = re.compile(
+    r"\b(?:what|which|how (?:much|many|high|large|big)|figures?|amounts?|rates?)\b", re.IGNORECASE
+)
+_ASKS_ELSE = re.compile(r"\b(?:who|whom|whose|where|why|when)\b", re.IGNORECASE)
 # What a question asks for, and what a sentence that answers it must show.
 _ASKS_WHEN = r"\b(?:when|(?:what|which) (?:date|day|month|year))\b"
 _SHOWS_WHEN = (
@@ -97,6 +101,7 @@ class Question:
         self._shown = [shows for asks, shows in _FORMS if asks.search(wording)]
         if self.parts > 1:
             self._shown = []
+        self._asks_figure = bool(_ASKS_FIGURE.search(wording)) and not _ASKS_ELSE.search(wording)
         self._shares = _shares(read, passages)
         self._periods = [
             (period, asked)
@@ -120,6 +125,12 @@ class Question:
         if self._is_of_another_period(read):
             relevance *= _BESIDE_THE_POINT
         return Judgement(covered, relevance)
+
+    def names(self, label: Text) -> bool:
+        """Whether it asks for a figure by all that its label says: "net sales" is not "sales"."""
+        if not self._asks_figure or not label.terms:
+            return False
+        return label.terms.keys() <= self._read.terms.keys()
 
     def _is_bounded(self, term: str, sentence: Text) -> bool:
         asked = self._read.terms[term]

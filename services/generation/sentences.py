@@ -18,6 +18,11 @@ _LEAD = re.compile(
     r"\s*(?:[-*\u2022\u2023\u25aa\u2013\u2014]|\(?\d{1,2}[.)]|\(?[a-z][.)]|#{1,6}|>|<!--)\s+"
 )
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
+# A row that says its columns (ADR 11): North | 2024: 2,450 | 2023: 2,076.
+_TOLD_ROW = re.compile(
+    r"^[ \t]*(?P<row>[^|\n]{1,200}(?: \| [^|:\n]{1,80}: [^|\n]{1,200}){1,40})$", re.MULTILINE
+)
+_MOST_ROW_CHARS = 600
 _SECTION_NUMBER = re.compile(r"^[\d.]+ ")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # What stands between the parts of a running header or footer.
@@ -30,10 +35,15 @@ _BROKEN_COMPOUND = re.compile(r"(?<=\w)([-\u2010])\s*\n\s*(?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence in its passage: `passage[start:end]` is its exact text."""
+    """A sentence in its passage: `passage[start:end]` is its exact text.
+
+    Attributes:
+        label: For a row of a table, what it is the row of.
+    """
 
     start: int
     end: int
+    label: str = ""
 
 
 def sentences(
@@ -53,6 +63,16 @@ def sentences(
             if _is_sentence(stripped):
                 begin = start + first + found.index(stripped)
                 yield Sentence(begin, begin + len(stripped))
+
+
+def rows(text: str) -> Iterator[Sentence]:
+    """The rows of tables that can be read by themselves and state a figure."""
+    for found in _TOLD_ROW.finditer(text):
+        row = found["row"].rstrip()
+        first, _, figures = row.partition(" | ")
+        if len(row) <= _MOST_ROW_CHARS and any(letter.isdigit() for letter in figures):
+            label = first.partition(": ")[2] or first
+            yield Sentence(found.start("row"), found.start("row") + len(row), label)
 
 
 def _is_sentence(text: str) -> bool:

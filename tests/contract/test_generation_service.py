@@ -16,6 +16,8 @@ from verity.v1 import core_pb2 as core
 from verity.v1 import generation_service_pb2 as pb
 from verity.v1 import generation_service_pb2_grpc as rpc
 
+from cli.scripted_model import server as scripted
+from cli.scripted_model.script import parse
 from services.chassis.client import channel
 from services.chassis.server import Service, serving
 from services.generation.__main__ import METHODS, Settings, open_drafter, open_extractive
@@ -145,6 +147,23 @@ async def test_a_stream_gives_each_statement_and_then_the_whole_draft():
     assert [event.statement for event in statements] == list(last.draft.statements)
     assert last.draft.statements[0].text == RULE
     assert last.draft.generator == "extractive/1"
+
+
+async def test_a_models_statement_is_streamed_and_leaving_closes_the_request_to_it():
+    statement = json.loads(DRAFT)["statements"][0]
+    cited = {"source": "{src_0}", "quote": statement["citations"][0]["quote"]}
+    one = {"text": statement["text"], "cite": [cited]}
+    script = {"default": {"do": "draft", "statements": [one, one, one], "tokens_per_second": 500}}
+    async with scripted.ScriptedModel(parse(script)).listening() as model:
+        settings = {"model": "scripted", "openai_base_url": model.url}
+        async with generating(**settings, structured_output="json_schema") as stub:
+            call = stub.GenerateStream(pb.GenerateStreamRequest(generate=request()), timeout=10)
+            first = await call.read()
+            assert first.statement.text == statement["text"]
+            assert first.statement.citations[0].passage_id == "p55"
+            call.cancel()
+            async with asyncio.timeout(2):
+                await model.seen.abandoned.wait()
 
 
 async def test_what_is_kept_is_not_drafted_again():

@@ -21,6 +21,10 @@ from services.generation.drafter import (
 )
 from services.generation.extractive import ExtractiveDrafter, Extractor, Rules
 from services.generation.sentences import reading
+from services.verification.evidence import DraftCitation, Verdict
+from services.verification.evidence import Passage as Evidence
+from services.verification.evidence import Statement as Claim
+from services.verification.verdict import sources_of, verify
 
 THRESHOLD = (
     "Section 4.2: Any corporate entity with a UBO holding more than 25% equity must submit a"
@@ -337,3 +341,57 @@ def test_the_time_a_draft_takes_grows_with_the_text_and_not_faster():
         return time.process_time() - started
 
     assert seconds(2000) < 20 * seconds(250)  # Eight times the text; 64 times if it were squared.
+
+
+TABLE = (
+    "Segment results, in million euros\n"
+    "Segment | 2024 | 2023\n"
+    "Segment: North | 2024: 2,450 | 2023: 2,076\n"
+    "Segment: South | 2024: 1,120 | 2023: 1,344\n"
+)
+
+
+def test_a_figure_that_stands_only_in_a_table_is_answered_with_its_row():
+    task = Task("What was the 2024 result of the North segment?", (passage("t", TABLE),))
+    [statement] = extractor().extract(task).statements
+    assert statement.text == "Segment: North | 2024: 2,450 | 2023: 2,076"
+    assert statement.citations[0].quote in TABLE
+    finding = verify(
+        Claim(statement.text, (DraftCitation("t", statement.citations[0].quote),)),
+        sources_of([Evidence("t", TABLE)]),
+    )
+    assert finding.verdict is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What was the 2024 result of the West segment?",
+        "What was the 2024 result of the North West segment?",
+        "Who leads the North segment?",
+        "What was the 2024 result of the segment?",
+    ],
+)
+def test_a_table_without_the_figure_is_no_answer(question):
+    table = passage("t", TABLE.replace("South", "North East"))
+    assert all("East" not in text for text in texts(extract(question, table)))
+
+
+def test_a_question_for_no_figure_is_not_answered_with_a_row():
+    assert extract("Who leads the North segment?", passage("t", TABLE)).insufficient
+
+
+def test_a_rejected_row_is_not_offered_again():
+    task = Task("What was the 2024 result of the North segment?", (passage("t", TABLE),))
+    rejected = Objection(Statement("Segment: North | 2024: 2,450 | 2023: 2,076", ()), ())
+    again = extractor().extract(replace(task, objections=(rejected,)))
+    assert "North" not in " ".join(statement.text for statement in again.statements)
+
+
+def test_what_is_kept_is_neither_repeated_nor_asked_for_again():
+    question = f"{UBO_QUESTION} To whom is it escalated?"
+    whole = extractor().extract(Task(question, POLICY)).statements
+    assert len(whole) >= 1
+    rest = extractor().extract(Task(question, POLICY, kept=whole[:1]))
+    assert whole[0] not in rest.statements
+    assert extractor().extract(Task(question, POLICY, kept=whole)).insufficient
