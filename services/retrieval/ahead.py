@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 async def ahead(calls: Iterable[Callable[[], Coroutine[Any, Any, T]]]) -> AsyncGenerator[T, None]:
-    """What each call returns, in order. No two run at once, and none goes on when this is closed."""
+    """What each call returns, in order. No two run at once; none goes on when this is closed."""
     under_way: asyncio.Task[T] | None = None
     try:
         for call in calls:
