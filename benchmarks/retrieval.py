@@ -21,7 +21,7 @@ from services.retrieval.catalog import Catalog, Filter
 from services.retrieval.index import Index, Point
 from services.retrieval.passage import Passage
 from services.retrieval.qdrant_edge import open_edge_index
-from services.retrieval.search import Searcher
+from services.retrieval.search import Ranking, Searcher
 
 _GROUP = 256
 # As many as a request may ask for: where a document has one place, others of its passages fall out.
@@ -29,7 +29,7 @@ _LIMIT = 50
 _DEPTH = 100
 _RRF_K = 60
 
-Ranking = Sequence[Passage]
+Ranked = Sequence[Passage]
 
 
 def measure(arguments: list[str]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ async def _measure(
         for shelf in corpus.shelves:
             await _write(index, catalog, embedder, shelf)
         batcher = await stack.enter_async_context(Batcher(embedder).running())
-        searcher = Searcher(catalog, batcher, dense_weight=options.dense_weight)
+        searcher = Searcher(catalog, batcher, Ranking(options.dense_weight))
         verity = [
             (await searcher.search(TENANT, question.text, Filter(), _LIMIT))[0]
             for question in corpus.questions
@@ -100,10 +100,10 @@ async def _write(index: Index, catalog: Catalog, embedder: CachedEmbedder, shelf
 
 async def _ablations(
     corpus: Corpus, catalog: Catalog, embedder: CachedEmbedder
-) -> dict[str, list[Ranking]]:
+) -> dict[str, list[Ranked]]:
     """Rankings by meaning alone, by our BM25 alone, and by the sum of reciprocal ranks."""
     passages = {passage.id: passage for shelf in corpus.shelves for passage in shelf.passages}
-    rankings: dict[str, list[Ranking]] = {"dense_only": [], "bm25_only": [], "rrf": []}
+    rankings: dict[str, list[Ranked]] = {"dense_only": [], "bm25_only": [], "rrf": []}
     for question in corpus.questions:
         (dense,) = await asyncio.to_thread(embedder.encode, [question.text])
         sparse = bm25.query_vector(question.text)
@@ -124,7 +124,7 @@ def _reciprocal(lists: Sequence[Sequence[str]]) -> list[str]:
     return sorted(scores, key=lambda id_: (-scores[id_], id_))
 
 
-def _plain(corpus: Corpus) -> list[Ranking]:
+def _plain(corpus: Corpus) -> list[Ranked]:
     passages = [passage for shelf in corpus.shelves for passage in shelf.passages]
     peer = PlainBM25(passage.text for passage in passages)
     return [
@@ -132,7 +132,7 @@ def _plain(corpus: Corpus) -> list[Ranking]:
     ]
 
 
-def _judged(corpus: Corpus, rankings: Sequence[Ranking]) -> dict[str, float]:
+def _judged(corpus: Corpus, rankings: Sequence[Ranked]) -> dict[str, float]:
     shown = [
         [frozenset(corpus.shows(passage)) for passage in _spread(ranking, corpus.per_document)]
         for ranking in rankings
@@ -140,7 +140,7 @@ def _judged(corpus: Corpus, rankings: Sequence[Ranking]) -> dict[str, float]:
     return figures(shown, [question.gold for question in corpus.questions])
 
 
-def _spread(ranking: Ranking, per_document: int) -> list[Passage]:
+def _spread(ranking: Ranked, per_document: int) -> list[Passage]:
     """The first ten, of which at most so many are of one document."""
     taken: list[Passage] = []
     places: dict[Hashable, int] = {}

@@ -22,7 +22,7 @@ import numpy as np
 from services.retrieval import bm25, payload
 from services.retrieval.catalog import Catalog
 from services.retrieval.document import Box
-from services.retrieval.fusion import fuse
+from services.retrieval.fusion import best_first, fuse
 from services.retrieval.index import Kind, Point, SparseVector, Where
 from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
 from services.retrieval.passage import document_id as id_of
@@ -30,7 +30,7 @@ from services.retrieval.passage import passage_id as passage_id_of
 from services.retrieval.qdrant_edge import EdgeIndex, open_edge_index
 
 DIMENSIONS = 384
-DEPTH, RETURNED = 100, 13
+DEPTH, RETURNED = 100, 40
 TENANT, OTHER = "tenant", "other"
 PER_DOCUMENT, WORDS, QUESTION_WORDS = 50, 150, 12
 TOPICS, VOCABULARY = 300, 40_000
@@ -145,15 +145,15 @@ async def _found(index: EdgeIndex, catalog: Catalog, question: _Question) -> dic
         _filter(Kind.PASSAGE), question.dense, question.sparse, limit=DEPTH
     )
     await catalog.documents(TENANT, {hit.payload["document_id"] for hit in (*by_dense, *by_sparse)})
-    best = fuse(by_dense, by_sparse, depth=DEPTH, dense_weight=0.65)[:RETURNED]
-    return await catalog.read(TENANT, [id_ for id_, _ in best])
+    sums = fuse(by_dense, by_sparse, depth=DEPTH, dense_weight=0.5)
+    return await catalog.read(TENANT, best_first(sums)[:RETURNED])
 
 
 def _filter(kind: Kind) -> Where:
     return Where(
         TENANT,
         kind,
-        any_of={"document_type": TYPES[:2]},
+        any_of={"document_type": list(TYPES[:2])},
         at_least={"authority": 2, "to_day": DAY + 1},
         at_most={"from_day": DAY},
     )

@@ -41,7 +41,7 @@ from services.retrieval import messages as retrieval_messages
 from services.retrieval.batching import Batcher
 from services.retrieval.catalog import Catalog
 from services.retrieval.onnx import OnnxEmbedder
-from services.retrieval.search import Searcher
+from services.retrieval.search import Ranking, Searcher
 from services.verification import messages as verification_messages
 from services.verification import scoring
 from services.verification.entailment import MIN_COVERAGE
@@ -167,7 +167,7 @@ async def _plain(data_dir: Path, redis_port: int) -> AsyncIterator[Ask]:
         batcher = await stack.enter_async_context(
             Batcher(OnnxEmbedder(), threads=threads).running()
         )
-        searcher = Searcher(Catalog(index), batcher, dense_weight=stored.dense_weight)
+        searcher = Searcher(Catalog(index), batcher, Ranking(stored.dense_weight))
         drafter = await stack.enter_async_context(
             generation_main.open_drafter(generation_main.Settings())
         )

@@ -19,7 +19,7 @@ from services.retrieval.originals import Originals
 from services.retrieval.passage import Metadata
 from services.retrieval.reading import Reading
 from services.retrieval.receiving import Upload
-from services.retrieval.search import Searcher
+from services.retrieval.search import Ranking, Searcher
 from services.retrieval.spool import Spool
 
 DIMENSIONS = 64
@@ -129,7 +129,7 @@ async def put_together(
             max_bytes=max_bytes,
             max_running=4,
         )
-        searcher = Searcher(catalog, batcher, dense_weight=0.65)
+        searcher = Searcher(catalog, batcher, Ranking(dense_weight=0.65))
         yield Parts(
             index,
             batcher,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_address
 from pathlib import Path
@@ -25,9 +26,11 @@ from services.retrieval.leases import Leases
 from services.retrieval.listing import Listing
 from services.retrieval.onnx import OnnxEmbedder
 from services.retrieval.originals import Originals
+from services.retrieval.preference import Preference
 from services.retrieval.qdrant_edge import open_edge_index
 from services.retrieval.rendering import Renderer
-from services.retrieval.search import Searcher
+from services.retrieval.reranking import Reranking
+from services.retrieval.search import Ranking, Searcher
 from services.retrieval.servicer import DEADLINES, RetrievalServicer
 from services.retrieval.spool import Spool
 
@@ -54,8 +57,17 @@ class Settings(settings.Settings):
     qdrant_shard_number: int = Field(default=1, ge=1)
     qdrant_on_disk: bool = False
     tenant: str = Field(default="default", pattern=r"^[A-Za-z0-9_.-]{1,64}$")
-    # Of the two halves of a passage's score; measured on regulations, where it was best (issue 4).
-    dense_weight: float = Field(default=0.65, ge=0, le=1)
+    # Of the two halves of a passage's score, as measured (docs/adr, on fusion).
+    dense_weight: float = Field(default=0.5, ge=0, le=1)
+    # What decides between passages about equally near, in deviations of their scores.
+    authority_weight: float = Field(default=0.05, ge=0, le=1)
+    recency_weight: float = Field(default=0.05, ge=0, le=1)
+    # 0: any number.
+    max_per_document: int = Field(default=0, ge=0, le=50)
+    # Empty: no reranker.
+    reranker_dir: str = ""
+    rerank_depth: int = Field(default=30, ge=1, le=100)
+    rerank_seconds: float = Field(default=2.0, gt=0)
     default_limit: int = Field(default=8, ge=1, le=50)
     max_file_bytes: int = Field(default=64 * 1024 * 1024, ge=1)
     max_ingests: int = Field(default=4, ge=1)
@@ -124,6 +136,24 @@ async def open_index(settings: Settings) -> AsyncIterator[Index]:
             yield edge_index
 
 
+def open_ranking(settings: Settings, stack: AsyncExitStack) -> Ranking:
+    """How passages are ordered; a reranker has a thread of its own, given back with the stack."""
+    reranker = None
+    if settings.reranker_dir:
+        from services.retrieval import cross_encoder  # noqa: PLC0415 - most have none
+
+        directory = Path(settings.reranker_dir)
+        model = cross_encoder.load(directory)
+        executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="reranking"))
+        reranker = cross_encoder.CrossEncoderReranker(directory.name, model, executor)
+    return Ranking(
+        dense_weight=settings.dense_weight,
+        preference=Preference(settings.authority_weight, settings.recency_weight),
+        max_per_document=settings.max_per_document,
+        reranking=Reranking(reranker, settings.rerank_depth, settings.rerank_seconds),
+    )
+
+
 async def main() -> None:
     settings = Settings()
     with telemetry.configured("retrieval", settings):
@@ -160,7 +190,7 @@ async def main() -> None:
             )
             servicer = RetrievalServicer(
                 ingestor,
-                Searcher(catalog, batcher, dense_weight=settings.dense_weight),
+                Searcher(catalog, batcher, open_ranking(settings, stack)),
                 catalog,
                 Listing(catalog, index),
                 Renderer(catalog, originals, painter, seconds=settings.parse_seconds),

@@ -5,26 +5,18 @@ document frequency. Pure.
 """
 
 import hashlib
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
-
-import snowballstemmer
+from collections.abc import Iterable
 
 from services.retrieval.index import SparseVector
+from services.retrieval.terms import query_terms, terms
 
-# The usual constants of BM25 (Robertson and Zaragoza, 2009).
-K1 = 1.2
+# Robertson and Zaragoza's constants (2009), K1 as measured (docs/adr, on fusion).
+K1 = 1.0
 B = 0.75
 # A vector is computed before the corpus is known, so the mean length is stated, not measured:
-# about what a passage of 200 word pieces has.
-MEAN_TERMS = 150
-
-# A number keeps its marks ("4.2", "14.2.3", "2,450"), a word its apostrophe.
-_TERM = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*\d*")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+# between that of a rulebook's paragraphs (65) and of a passage of 200 word pieces (150).
+MEAN_TERMS = 100
 
 
 def passage_vector(text: str) -> SparseVector:
@@ -37,24 +29,7 @@ def passage_vector(text: str) -> SparseVector:
 
 def query_vector(text: str) -> SparseVector:
     """A query's terms, each once."""
-    return _vector((term, 1.0) for term in dict.fromkeys(terms(text)))
-
-
-def terms(text: str) -> Iterator[str]:
-    """The words as stems and the numbers whole, in order."""
-    for match in _TERM.finditer(unicodedata.normalize("NFKC", text).casefold()):
-        term = match[0]
-        if term[0].isdigit():
-            # "8,832" and "8832" are one number; "4,2" is left as it is printed.
-            yield term.replace(",", "") if _THOUSANDS.fullmatch(term) else term
-        else:
-            yield _stem(term)
-
-
-@lru_cache(maxsize=50_000)
-def _stem(word: str) -> str:
-    # The stemmer keeps state while it works: each call has its own, and the cache makes calls rare.
-    return str(snowballstemmer.stemmer("english").stemWord(word.replace("\u2019", "'")))
+    return _vector((term, 1.0) for term in dict.fromkeys(query_terms(text)))
 
 
 def _vector(weights: Iterable[tuple[str, float]]) -> SparseVector:

@@ -4,13 +4,14 @@ A document's record is one point, and writing it is the one moment at which a ve
 visible: its passages are written before, and count for nothing until the record names their hash.
 """
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from services.chassis.errors import NotFound, Unavailable
 from services.retrieval import payload
 from services.retrieval.index import Hit, Index, Kind, Point, SparseVector, Where
-from services.retrieval.passage import Passage, StoredDocument
+from services.retrieval.passage import Metadata, Passage, StoredDocument
 from services.retrieval.passage import document_id as id_of
 
 # A version's document and hash.
@@ -21,12 +22,21 @@ _ROUNDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Narrows to documents; empty fields do not narrow."""
+    """Narrows to documents; empty fields do not narrow.
+
+    Attributes:
+        authorities: These and no others; 1 (STANDARD) to 3 (HIGH).
+        day: Those whose dates hold on it, YYYY-MM-DD.
+        without_ids: Not these.
+    """
 
     document_ids: tuple[str, ...] = ()
     document_types: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     min_authority: int = 0
+    authorities: tuple[int, ...] = ()
+    day: str = ""
+    without_ids: tuple[str, ...] = ()
 
 
 class Catalog:
@@ -69,6 +79,11 @@ class Catalog:
     def where(tenant: str, narrow: Filter) -> Where:
         """The records of the documents that pass the filter."""
         return _to_where(tenant, Kind.DOCUMENT, narrow)
+
+    @staticmethod
+    def admits(where: Where, document: StoredDocument) -> bool:
+        """Whether a document's record is among those."""
+        return where.admits(payload.from_document(where.tenant, document))
 
     async def passage(self, tenant: str, passage_id: str) -> Passage:
         """One passage of a current version. Raises NotFound."""
@@ -113,15 +128,18 @@ class Catalog:
         sparse: SparseVector,
         *,
         depth: int,
+        sections: Collection[str] = (),
     ) -> tuple[list[Hit], list[Hit]]:
         """The nearest passages of current versions: by cosine and by BM25, at most `depth` each.
+
+        With `sections` only those that are, or are in, a section of one of these keys.
 
         Raises Unavailable when versions change faster than that.
         """
         hidden: set[_Version] = set()
         admitted = _to_where(tenant, Kind.DOCUMENT, narrow)
         for _ in range(_ROUNDS):
-            where = _to_where(tenant, Kind.PASSAGE, narrow, hidden)
+            where = _to_where(tenant, Kind.PASSAGE, narrow, hidden, sections)
             by_dense, by_sparse = await self._index.nearest(where, dense, sparse, limit=depth)
             seen = hidden | {_version(hit.payload) for hit in (*by_dense, *by_sparse)}
             current = await self._documents(tenant, {document_id for document_id, _ in seen})
@@ -132,6 +150,24 @@ class Catalog:
             # being changed and do not pass: search again as if it were not there.
             hidden = stale
         raise in_motion()
+
+    async def dated_out(self, tenant: str, narrow: Filter, day: str) -> list[StoredDocument]:
+        """The documents that pass the filter and whose dates do not hold on the day."""
+        where = _to_where(tenant, Kind.DOCUMENT, narrow)
+        number = payload.to_day(day)
+        wheres = (
+            replace(where, at_least={**where.at_least, "from_day": number + 1}),
+            replace(where, at_most={**where.at_most, "to_day": number}),
+        )
+        records = await asyncio.gather(*map(self._index.scroll, wheres))
+        found = {r.id: payload.to_document(r.payload) for part in records for r in part}
+        return list(found.values())
+
+    async def superseding(self, tenant: str) -> list[Metadata]:
+        """Of each document that takes another's place, what is said of it."""
+        where = Where(tenant, Kind.DOCUMENT, at_least={"supersedes_count": 1})
+        records = await self._index.scroll(where, fields=payload.METADATA)
+        return [payload.to_metadata(record.payload) for record in records]
 
     async def read(self, tenant: str, ids: Sequence[str]) -> dict[str, Passage]:
         """Passages of current versions; one that is missing was replaced or removed, or never was.
@@ -179,22 +215,35 @@ def _version(fields: payload.Payload) -> _Version:
 
 def _is_found(current: StoredDocument | None, version: _Version, admitted: Where) -> bool:
     return (
-        current is not None
-        and current.sha256 == version[1]
-        and admitted.admits(payload.from_document(admitted.tenant, current))
+        current is not None and current.sha256 == version[1] and Catalog.admits(admitted, current)
     )
 
 
-def _to_where(tenant: str, kind: Kind, narrow: Filter, hidden: Collection[_Version] = ()) -> Where:
-    any_of = {
-        "document_id": narrow.document_ids,
-        "document_type": narrow.document_types,
-        "tags": narrow.tags,
+def _to_where(
+    tenant: str,
+    kind: Kind,
+    narrow: Filter,
+    hidden: Collection[_Version] = (),
+    sections: Collection[str] = (),
+) -> Where:
+    any_of: Mapping[str, list[str] | list[int]] = {
+        "document_id": list(narrow.document_ids),
+        "document_type": list(narrow.document_types),
+        "tags": list(narrow.tags),
+        "authority": list(narrow.authorities),
+        "section_keys": sorted(sections),
     }
+    none_of = {
+        "edition": [payload.edition(*version) for version in sorted(hidden)],
+        "document_id": narrow.without_ids,
+    }
+    day = payload.to_day(narrow.day)
+    at_least = {"authority": narrow.min_authority, "to_day": day + 1 if day else 0}
     return Where(
         tenant,
         kind,
         any_of={name: values for name, values in any_of.items() if values},
-        none_of={"edition": [payload.edition(*v) for v in sorted(hidden)]} if hidden else {},
-        at_least={"authority": narrow.min_authority} if narrow.min_authority else {},
+        none_of={name: values for name, values in none_of.items() if values},
+        at_least={name: number for name, number in at_least.items() if number},
+        at_most={"from_day": day} if day else {},
     )

@@ -9,12 +9,11 @@ from services.retrieval.index import Hit
 
 def fuse(
     dense: Sequence[Hit], sparse: Sequence[Hit], *, depth: int, dense_weight: float
-) -> list[tuple[str, float]]:
-    """Every candidate with a score from 0 to 1, best first, ties by id.
+) -> dict[str, float]:
+    """The weighted sum of every candidate's two scores, in deviations from the candidates' mean.
 
     Cosines and BM25 scores have no common scale, so each list is first brought to mean 0 and
-    deviation 1 over all candidates; the weighted sum is then squeezed by the logistic function,
-    which keeps the order.
+    deviation 1 over all candidates.
 
     Args:
         dense: Hits by cosine.
@@ -25,11 +24,17 @@ def fuse(
     ids = sorted({hit.id for hit in (*dense, *sparse)})
     by_dense = _standardised(ids, dense, depth)
     by_sparse = _standardised(ids, sparse, depth)
-    sums = [
-        (id_, dense_weight * by_dense[id_] + (1 - dense_weight) * by_sparse[id_]) for id_ in ids
-    ]
-    sums.sort(key=lambda item: -item[1])
-    return [(id_, 1 / (1 + math.exp(-total))) for id_, total in sums]
+    return {id_: dense_weight * by_dense[id_] + (1 - dense_weight) * by_sparse[id_] for id_ in ids}
+
+
+def best_first(sums: Mapping[str, float]) -> list[str]:
+    """Ids by their sums, ties by id."""
+    return sorted(sums, key=lambda id_: (-sums[id_], id_))
+
+
+def to_score(total: float) -> float:
+    """A sum as a score from 0 to 1; keeps the order."""
+    return 1 / (1 + math.exp(-total))
 
 
 def _standardised(ids: Sequence[str], hits: Sequence[Hit], depth: int) -> Mapping[str, float]:

@@ -41,6 +41,8 @@ FIELDS: Mapping[str, FieldType] = {
     "published_day": FieldType.INTEGER,
     "from_day": FieldType.INTEGER,
     "to_day": FieldType.INTEGER,
+    "supersedes_count": FieldType.INTEGER,
+    "section_keys": FieldType.KEYWORD,
 }
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -92,7 +94,7 @@ class Where:
     """Which points: of one tenant and one kind, and then by declared fields; all must hold.
 
     Attributes:
-        any_of: The field has at least one of the values.
+        any_of: The field, of whichever type, has at least one of the values.
         none_of: The field has none of the values.
         at_least: The field is at least the number.
         at_most: The field is at most the number.
@@ -100,14 +102,18 @@ class Where:
 
     tenant: str
     kind: Kind
-    any_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    any_of: Mapping[str, list[str] | list[int]] = field(default_factory=dict)
     none_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     at_least: Mapping[str, int] = field(default_factory=dict)
     at_most: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, values in (*self.any_of.items(), *self.none_of.items()):
-            if FIELDS.get(name) is not FieldType.KEYWORD or isinstance(values, str) or not values:
+        for name, values in self.any_of.items():
+            if name not in FIELDS or isinstance(values, str) or not values:
+                raise ValueError(f"{name} is no declared field, or has no list of values")
+        for name, keywords in self.none_of.items():
+            is_keyword = FIELDS.get(name) is FieldType.KEYWORD
+            if not is_keyword or isinstance(keywords, str) or not keywords:
                 raise ValueError(f"{name} is no declared keyword field, or has no list of values")
         for name in (*self.at_least, *self.at_most):
             if FIELDS.get(name) is not FieldType.INTEGER:

@@ -1,6 +1,6 @@
 """The contract's messages to our own types, and back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from google.protobuf import timestamp_pb2
 from google.protobuf.message import Message
@@ -10,17 +10,21 @@ from verity.v1 import core_pb2, retrieval_service_pb2
 from services.chassis.errors import InvalidInput, Violation
 from services.retrieval.catalog import Filter
 from services.retrieval.document import Box
+from services.retrieval.exclusions import Exclusion
 from services.retrieval.ingest import Outcome, Progress, Result, Stage
 from services.retrieval.listing import Listed, Wanted
 from services.retrieval.pages import RenderedPage
 from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
 from services.retrieval.receiving import Upload
-from services.retrieval.search import Report
+from services.retrieval.report import RANKING, Report, Wishes
 from services.retrieval.standing import Standing
 
 _MIN_DPI = 36
 _DEFAULT_DPI = 144
 
+_MAX_EXCLUSIONS = 50
+
+_Report = core_pb2.SearchReport
 _Response = retrieval_service_pb2.IngestDocumentResponse
 
 
@@ -50,6 +54,7 @@ def to_filter(narrow: retrieval_service_pb2.DocumentFilter) -> Filter:
         document_types=tuple(narrow.document_types),
         tags=tuple(narrow.tags),
         min_authority=narrow.min_authority,
+        authorities=tuple(dict.fromkeys(narrow.authorities)),
     )
 
 
@@ -164,16 +169,97 @@ def from_passage(passage: Passage) -> core_pb2.Passage:
         effective_to=metadata.effective_to,
         previous_id=passage.previous_id,
         next_id=passage.next_id,
+        neighbour_of=passage.neighbour_of,
+        duplicates=(
+            core_pb2.Passage.Duplicate(
+                passage_id=copy.passage_id,
+                document_id=copy.document_id,
+                source_name=copy.source_name,
+                version=copy.version,
+                authority=core_pb2.Authority.Name(copy.authority),
+            )
+            for copy in passage.copies
+        ),
     )
 
 
-def from_report(report: Report) -> core_pb2.SearchReport:
-    return core_pb2.SearchReport(
-        collection=report.collection,
-        document_count=report.document_count,
-        passage_count=report.passage_count,
-        query=report.query,
-        nearest_misses=map(from_passage, report.nearest_misses),
+def to_wishes(request: retrieval_service_pb2.RetrieveRequest) -> Wishes:
+    return Wishes(
+        as_of=request.as_of,
+        include_out_of_force=request.include_out_of_force,
+        neighbours=request.neighbours,
+        max_per_document=request.max_per_document,
+        rerank=request.rerank if request.HasField("rerank") else None,
+    )
+
+
+def from_found(
+    narrow: retrieval_service_pb2.DocumentFilter, found: Sequence[Passage], report: Report
+) -> retrieval_service_pb2.RetrieveResponse:
+    searched = {passage.document_id: passage for passage in (*report.nearest_misses, *found)}
+    return retrieval_service_pb2.RetrieveResponse(
+        passages=map(from_passage, found),
+        report=_Report(
+            collection=report.collection,
+            document_count=report.document_count,
+            passage_count=report.passage_count,
+            query=report.query,
+            nearest_misses=map(from_passage, report.nearest_misses),
+            filter=_from_filter(narrow) if narrow.ByteSize() else None,
+            as_of=report.as_of,
+            versions=map(_from_version, searched.values()),
+            ranking=RANKING,
+            routed_terms=(
+                _Report.RoutedTerm(
+                    kind=f"KIND_{one.kind.name}",
+                    text=one.text,
+                    passages=count,
+                )
+                for one, count in report.routed
+            ),
+            exclusions=map(_from_exclusion, report.exclusions[:_MAX_EXCLUSIONS]),
+            excluded_document_count=len(report.exclusions),
+            reranking=f"RERANKING_{report.reranking.name}",
+            reranker=report.reranker,
+            duplicates_collapsed=report.collapsed,
+            crowded_out=report.crowded_out,
+            included_out_of_force=report.included_out_of_force,
+        ),
+    )
+
+
+def _from_filter(narrow: retrieval_service_pb2.DocumentFilter) -> _Report.Filter:
+    return _Report.Filter(
+        document_ids=narrow.document_ids,
+        document_types=narrow.document_types,
+        min_authority=narrow.min_authority,
+        tags=narrow.tags,
+        authorities=narrow.authorities,
+    )
+
+
+def _from_version(passage: Passage) -> _Report.Version:
+    return _Report.Version(
+        document_id=passage.document_id,
+        source_name=passage.metadata.source_name,
+        version=passage.version,
+        document_sha256=passage.document_sha256,
+    )
+
+
+def _from_exclusion(one: Exclusion) -> _Report.Exclusion:
+    metadata = one.document.metadata
+    by = one.superseded_by
+    return _Report.Exclusion(
+        document_id=one.document.id,
+        source_name=metadata.source_name,
+        version=one.document.version,
+        reason=f"REASON_{one.standing.name}",
+        effective_from=metadata.effective_from,
+        effective_to=metadata.effective_to,
+        superseded_by_id=one.superseded_by_id,
+        superseded_by_name=by.source_name if by else "",
+        best=from_passage(one.best) if one.best else None,
     )
 
 

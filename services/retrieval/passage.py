@@ -63,6 +63,17 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """A passage that says the same in the same words in another document."""
+
+    passage_id: str
+    document_id: str
+    source_name: str
+    version: int
+    authority: int
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A retrievable piece of a document version, with all that a verifier needs.
 
@@ -74,6 +85,8 @@ class Passage:
         page_label: The number printed on the page on which it starts; empty when none is.
         furniture: Spans of its text that are running headers and footers, ascending.
         score: Relevance to a query, 0 to 1; 0 outside a search.
+        neighbour_of: In a search, the passage that was found, which this one stands beside.
+        copies: In a search, the passages that this one was returned for.
     """
 
     id: str
@@ -93,6 +106,8 @@ class Passage:
     page_label: str = ""
     furniture: tuple[tuple[int, int], ...] = ()
     score: float = 0.0
+    neighbour_of: str = ""
+    copies: tuple[Copy, ...] = ()
 
 
 def document_id(tenant: str, source_name: str) -> str:

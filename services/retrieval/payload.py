@@ -10,6 +10,7 @@ from typing import Any
 from services.retrieval.document import Box, OcrPage
 from services.retrieval.index import FIELDS, Kind
 from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
+from services.retrieval.sections import section_keys
 
 Payload = Mapping[str, Any]
 
@@ -84,6 +85,7 @@ def from_passage(tenant: str, passage: Passage) -> dict[str, Any]:
         "text": passage.text,
         "page_number": passage.page_number,
         "section_id": passage.section_id,
+        "section_keys": list(section_keys(passage.section_id)),
         "heading_path": list(passage.heading_path),
         "start": passage.start,
         "end": passage.end,
@@ -148,6 +150,7 @@ def from_metadata(metadata: Metadata) -> dict[str, Any]:
         **days(metadata),
         "tags": list(metadata.tags),
         "supersedes": list(metadata.supersedes),
+        "supersedes_count": len(metadata.supersedes),
     }
 
 

@@ -343,7 +343,7 @@ def _to_filter(where: Where, *, kind: bool = True) -> qdrant.Filter:
                 for name, value in names.items()
             ),
             *(
-                qdrant.FieldCondition(name, match=qdrant.MatchAny(list(values)))
+                qdrant.FieldCondition(name, match=qdrant.MatchAny(values))
                 for name, values in where.any_of.items()
             ),
             *(

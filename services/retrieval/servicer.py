@@ -77,10 +77,9 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
             request.query,
             messages.to_filter(request.filter),
             request.limit or self._default_limit,
+            messages.to_wishes(request),
         )
-        return pb.RetrieveResponse(
-            passages=map(messages.from_passage, passages), report=messages.from_report(report)
-        )
+        return messages.from_found(request.filter, passages, report)
 
     async def GetDocument(
         self, request: pb.GetDocumentRequest, _context: Context

@@ -29,10 +29,11 @@ OUTSIDE = {
         "agents", "asking", "attempt", "drafting", "graph", "measures", "redis_memory", "stages",
     },
     "retrieval": {
-        "batching", "ingest", "leases", "minilm", "onnx", "optimizing", "originals", "pages",
-        "parsers", "parsers.markdown", "parsers.ocr", "parsers.pdf", "parsers.pdf_forms",
-        "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page", "parsers.sniffing",
-        "qdrant_call", "qdrant_edge", "qdrant_layout", "qdrant_server", "reading", "rendering",
+        "batching", "cross_encoder", "ingest", "leases", "minilm", "onnx", "optimizing",
+        "originals", "pages", "parsers", "parsers.markdown", "parsers.ocr", "parsers.pdf",
+        "parsers.pdf_forms", "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page",
+        "parsers.sniffing", "qdrant_call", "qdrant_edge", "qdrant_layout", "qdrant_server",
+        "reading", "rendering", "reranking",
         "search", "tokens",
     },
     "verification": {

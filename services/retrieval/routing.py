@@ -1,0 +1,89 @@
+"""What a query names exactly: numbers of sections, and words in quotation marks."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from services.retrieval.passage import Passage
+from services.retrieval.sections import LABEL, section_keys
+
+_MAX_TERMS = 10
+_MIN_PHRASE = 2
+
+_PART = r"(?:\.?\([0-9a-z]{1,4}\)|\.(?:[0-9]{1,4}|guidance|notes?|[a-z]{1,3}(?![a-z])))"
+_NAMED = re.compile(
+    rf"(?<![\w.])(?P<label>{LABEL})[\s\u00a0]*(?P<number>[0-9]{{1,4}}[a-z]?{_PART}*)(?![\w%])",
+    re.IGNORECASE,
+)
+# These are counted apart from sections, and keep their word.
+_APART = re.compile(r"\b(?i:chapter|annex|appendix|schedule)\s+(?:[0-9]{1,3}|[A-Z]|[IVXLC]{1,6})\b")
+# Without a word before it a number must look like nothing else: "14.2.3", "4.2(b)", "SEC_4.2".
+_BARE = re.compile(
+    rf"(?<![\w.,$€£])(?P<number>[0-9]{{1,4}}(?:\.[0-9]{{1,4}}){{2,}}{_PART}*"
+    rf"|[0-9]{{1,4}}(?:\.[0-9]{{1,4}})+{_PART}*(?:\.guidance|\([0-9a-z]{{1,4}}\)){_PART}*"
+    r"|(?:sec|art|cl|para)_[0-9]{1,4}(?:\.[0-9]{1,3})*)(?![\w%])",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(
+    r"\"([^\"]{3,300})\"|\u201c([^\u201d]{3,300})\u201d|\u00ab([^\u00bb]{3,300})\u00bb"
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Kind(Enum):
+    """What a query names; the names are those of the contract."""
+
+    SECTION = auto()
+    PHRASE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Something that a query names exactly.
+
+    Attributes:
+        text: As the query has it.
+        key: How passages are compared with it: a section's key, or the folded words.
+    """
+
+    kind: Kind
+    text: str
+    key: str
+
+
+def named(query: str) -> tuple[Named, ...]:
+    """Everything that a query names, in order of kind, each once."""
+    found = [*_sections(query), *_phrases(query)]
+    return tuple({(one.kind, one.key): one for one in found}.values())[:_MAX_TERMS]
+
+
+def has(passage: Passage, wanted: Named) -> bool:
+    """Whether a passage is, or is in, the section that is named, or has the words."""
+    if wanted.kind is Kind.SECTION:
+        return wanted.key in section_keys(passage.section_id)
+    return f" {wanted.key} " in f" {_words(passage.text)} "
+
+
+def _sections(query: str) -> Iterator[Named]:
+    for match in (*_NAMED.finditer(query), *_BARE.finditer(query)):
+        yield Named(Kind.SECTION, match[0].strip(), section_keys(match["number"])[0])
+    for match in _APART.finditer(query):
+        yield Named(Kind.SECTION, match[0], section_keys(match[0])[0])
+
+
+def _phrases(query: str) -> Iterator[Named]:
+    for match in _QUOTED.finditer(query):
+        text = next(filter(None, match.groups()))
+        key = _words(text)
+        if len(key.split()) >= _MIN_PHRASE or len(key) > len("short"):
+            yield Named(Kind.PHRASE, text, key)
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(_folded(text)))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold().replace("\N{SOFT HYPHEN}", "")

@@ -1,0 +1,79 @@
+"""Which terms a text has, in any language."""
+
+import pytest
+
+from services.retrieval.terms import query_terms, terms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Section 4.2: a UBO", ["section", "4.2", "a", "ubo"]),
+        (
+            "form 8832, form 8,832 and 1,234,567.89",
+            ["form", "8832", "form", "8832", "and", "1234567.89"],
+        ),
+        ("a 4,2 that is no thousand", ["a", "4,2", "that", "is", "no", "thousand"]),
+        ("$2.45 billion, up 18% in Q3 2024.", ["2.45", "billion", "up", "18", "in", "q3", "2024"]),
+        ("NOTARIZED, notarizing; notarizes", ["notar", "notar", "notar"]),
+        ("the corporation\u2019s / the corporation's", ["the", "corpor", "the", "corpor"]),
+        ("\ufb01nancial \uff11\uff12 STRASSE straße", ["financi", "12", "strass", "strass"]),
+        ("", []),
+        ("— ?! …", []),
+    ],
+)
+def test_words_are_stems_and_numbers_stay_whole(text, expected):
+    assert list(terms(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("SEC_4.2", "sec42"),
+        ("14.2.3.Guidance.10", "1423guidance10"),
+        ("Article 48(1)(a)", "481a"),
+        ("an e-mail", "email"),
+        ("the 10-K", "10k"),
+    ],
+)
+def test_numbers_of_sections_and_hyphenated_words_are_found_by_their_parts_and_as_a_whole(
+    text, whole
+):
+    *parts, last = terms(text)
+    assert last == whole
+    assert len(parts) >= 2
+
+
+def test_a_word_that_a_number_is_glued_to_is_of_that_year():
+    assert list(terms("FY2022")) == ["fy2022", "2022"]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Die Verpflichtungen der Unternehmen sind zu erfüllen.", "Verpflichtung"),
+        ("La résolution des différends entre les parties", "RESOLUTION"),
+        ("Los créditos concedidos por la entidad", "crédito"),
+        ("Вся прибыль компаний за год", "компании"),
+        ("η προστασία των δεδομένων", "ΔΕΔΟΜΈΝΩΝ"),
+        ("受益所有人的身份必须核实", "受益所有人"),
+        ("ผู้รับผลประโยชน์ที่แท้จริง", "ผลประโยชน์"),
+        ("실제 소유자를 확인해야 한다", "소유자"),
+        ("実質的支配者を確認する", "支配者"),
+        ("الملكية المُستفيدة", "المستفيدة"),
+        ("लाभकारी स्वामित्व", "स्वामित्व"),
+    ],
+)
+def test_a_word_is_found_in_every_language_whatever_its_case_ending_and_accents(said, asked):
+    assert set(query_terms(asked)) & set(terms(said))
+
+
+def test_scripts_without_spaces_are_searched_by_pairs_of_characters():
+    assert list(terms("受益所有人 7 人")) == ["受益", "益所", "所有", "有人", "7", "人"]
+
+
+def test_a_question_whose_language_shows_is_stemmed_as_that_language_alone():
+    assert list(query_terms("what is a laundering risk")) == [
+        "what", "is", "a", "launder", "risk",
+    ]  # fmt: skip
+    assert "laundering" in list(query_terms("laundering"))
