@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 
+import grpc
 from langgraph.runtime import Runtime
 from opentelemetry import trace
 from verity.v1 import core_pb2 as core
@@ -10,19 +11,22 @@ from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import verification_service_pb2 as verification
 
+from services.chassis import status
 from services.chassis.errors import Unavailable
 from services.orchestrator import objections
 from services.orchestrator.agents import Agents, duration, within
 from services.orchestrator.drafting import Heard, hear
 from services.orchestrator.release import Release
 from services.orchestrator.review import Checked, conflicts, objection, review
-from services.orchestrator.state import State
+from services.orchestrator.state import Asked, State
 
+Code = grpc.StatusCode
 Event = grounding.AskStreamResponse
 Attempt = grounding.Attempt
 
 # What GenerateRequest takes at most.
 _MOST_OBJECTIONS = 100
+_TOO_SLOW = "The drafter took longer than it may; try again."
 _CONTRADICTION = "The verification contradicts itself; try again."
 
 
@@ -65,7 +69,7 @@ async def generate(state: State, runtime: Runtime[Agents]) -> State:
         drafted += len(made.statements)
     over = made.error is not None or time.monotonic() >= asked.ends
     if made.error and not release.said and not (state["objections"] and _is_late(state)):
-        raise made.error
+        raise _told(made.error, asked)
     raised = [objection(one) for one in release.failed]
     if made.draft.failure:
         raised.append(objections.unusable(attempt, made.draft.failure))
@@ -198,6 +202,12 @@ async def _verified(
         timeout=agents.budgets.verify,
     )
     return reply
+
+
+def _told(error: Exception, asked: Asked) -> Exception:
+    """A drafter who took longer than it may is unavailable: the caller's time is not used up."""
+    slow = (said := status.of(error)) and status.code_of(said) is Code.DEADLINE_EXCEEDED
+    return Unavailable(_TOO_SLOW) if slow and time.monotonic() < asked.ends else error
 
 
 def _outcome(made: Heard, drafted: int, raised: Sequence[core.Objection]) -> Attempt.Outcome:

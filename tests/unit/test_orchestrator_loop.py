@@ -229,7 +229,8 @@ async def test_a_model_that_is_down_is_an_error_or_the_extractive_backend(error)
     world = World(draft())
     down = Down()
     world.use(down)
-    with pytest.raises(type(error)):
+    # One that is too slow is unavailable: it is not the caller's time that is used up.
+    with pytest.raises(Overloaded if isinstance(error, Overloaded) else Unavailable):
         await world.ask()
     assert [r.extractive for r in down.requests] == [False]
 
