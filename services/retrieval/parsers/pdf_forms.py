@@ -9,6 +9,7 @@ import pypdfium2.raw as pdfium
 
 from services.retrieval.document import Box
 from services.retrieval.parsers.characters import MADE_READABLE
+from services.retrieval.parsers.pdf_frame import in_row
 from services.retrieval.parsers.pdf_page import PrintedLine, PrintedPage
 
 _UNSEEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
@@ -20,7 +21,6 @@ _WORDS = {
 }
 _TICKS = {pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON}
 _TICKED, _BLANK = "\u2612", "\u2610"
-_ROW_OVERLAP = 0.5
 
 
 def filled(page: pypdfium2.PdfPage, printed: PrintedPage) -> PrintedPage:
@@ -70,7 +70,7 @@ def _value(form: pypdfium2.PdfFormEnv, annotation: object) -> str:
 
 def _place(lines: Sequence[PrintedLine], box: Box) -> int:
     """Where in the order of a page's lines a field belongs: after or before its label."""
-    beside = [index for index, line in enumerate(lines) if _are_in_row(line.box, box)]
+    beside = [index for index, line in enumerate(lines) if in_row(line.box, box)]
     before = [index for index in beside if lines[index].box.left <= box.left]
     if before:
         return max(before, key=lambda index: (lines[index].box.left, index)) + 1
@@ -85,8 +85,3 @@ def _place(lines: Sequence[PrintedLine], box: Box) -> int:
         return max(over, key=lambda index: (lines[index].box.bottom, index)) + 1
     below = (index for index, line in enumerate(lines) if line.box.top >= box.top)
     return min(below, key=lambda index: lines[index].box.top, default=len(lines))
-
-
-def _are_in_row(one: Box, other: Box) -> bool:
-    overlap = min(one.bottom, other.bottom) - max(one.top, other.top)
-    return overlap > _ROW_OVERLAP * min(one.bottom - one.top, other.bottom - other.top)

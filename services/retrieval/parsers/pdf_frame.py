@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from services.retrieval.document import Box
 
+_ROW_OVERLAP = 0.5
+
 # Left, bottom, right, top in the page's own space, where y points up.
 Rectangle = tuple[float, float, float, float]
 
@@ -54,3 +56,14 @@ class Frame:
             case _:
                 edges = (left - self.left, self.top - top, right - self.left, self.top - bottom)
         return Box(*edges)
+
+
+def in_row(a: Box, b: Box) -> bool:
+    """Whether two boxes are at the same height, as far as more than half of the lower one."""
+    overlap = min(a.bottom, b.bottom) - max(a.top, b.top)
+    return overlap > _ROW_OVERLAP * min(a.bottom - a.top, b.bottom - b.top)
+
+
+def side_by_side(a: Box, b: Box) -> bool:
+    """Whether two boxes are in a row and neither reaches over the other."""
+    return in_row(a, b) and max(a.left, b.left) >= min(a.right, b.right)

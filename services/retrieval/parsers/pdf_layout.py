@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from services.retrieval.parsers.pdf_frame import side_by_side
 from services.retrieval.parsers.pdf_page import PrintedLine
 
 # A distance between two lines of this many times the usual one parts paragraphs.
@@ -19,7 +20,6 @@ _LIST_ITEM = re.compile(
     r"(?:[\u2022\u25cf\u25aa\u25e6\u2023\u2013\u2014*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)])\s"
 )
 _MIN_ROWS = 3
-_ROW_OVERLAP = 0.5
 # Rows of a table may be this many lines apart: one line of a wrapped cell lies between.
 _MAX_STEP = 2
 
@@ -126,8 +126,4 @@ def _same_row(one: PlacedLine, other: PlacedLine) -> bool:
     """Whether two lines stand side by side."""
     if one.page_number != other.page_number:
         return False
-    a, b = one.printed.box, other.printed.box
-    overlap = min(a.bottom, b.bottom) - max(a.top, b.top)
-    return overlap > _ROW_OVERLAP * min(a.bottom - a.top, b.bottom - b.top) and max(
-        a.left, b.left
-    ) >= min(a.right, b.right)
+    return side_by_side(one.printed.box, other.printed.box)

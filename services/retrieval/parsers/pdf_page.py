@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium
 from services.retrieval.document import Box
 from services.retrieval.parsers import pdf_columns
 from services.retrieval.parsers.characters import MADE_READABLE, RAISED, UNREADABLE
-from services.retrieval.parsers.pdf_frame import Frame, Rectangle
+from services.retrieval.parsers.pdf_frame import Frame, Rectangle, side_by_side
 
 # A page's own form feed would read as a page break.
 _CHARACTERS = {**MADE_READABLE, ord("\f"): UNREADABLE, 0x02: "-"}
@@ -34,7 +34,6 @@ _BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 _DOUBTFUL = re.compile("[\ue000-\uf8ff\ufff0-\uffff]")
 # Two words further apart than this many times the type size stand in different columns.
 COLUMN_GAP = 1.5
-_ROW_OVERLAP = 0.5
 
 
 class Places:
@@ -140,7 +139,7 @@ def _in_order(lines: Sequence[PrintedLine], places: Places, frame: Frame) -> Ite
     # Most pages have few lines of words with a gap, or beside another, and need no closer look.
     wide = sum(line.columns and pdf_columns.may_be_prose(line.text) for line in lines)
     beside = sum(
-        pdf_columns.may_be_prose(f"{a.text} {b.text}") and _side_by_side(a.box, b.box)
+        pdf_columns.may_be_prose(f"{a.text} {b.text}") and side_by_side(a.box, b.box)
         for a, b in pairwise(lines)
     )
     if wide + beside < pdf_columns.MIN_ROWS:
@@ -148,7 +147,7 @@ def _in_order(lines: Sequence[PrintedLine], places: Places, frame: Frame) -> Ite
         return
     rows = [list(_strips(index, line, places, frame)) for index, line in enumerate(lines)]
     order = pdf_columns.in_order(
-        rows, lambda one, other: _side_by_side(lines[one].box, lines[other].box)
+        rows, lambda one, other: side_by_side(lines[one].box, lines[other].box)
     )
     if order is None:
         yield from lines
@@ -185,13 +184,6 @@ def _strips(
     if box is not None:
         end = len(line.text)
         yield pdf_columns.Strip(index, start, end, box.left, box.right, line.text[start:end])
-
-
-def _side_by_side(a: Box, b: Box) -> bool:
-    overlap = min(a.bottom, b.bottom) - max(a.top, b.top)
-    return overlap > _ROW_OVERLAP * min(a.bottom - a.top, b.bottom - b.top) and max(
-        a.left, b.left
-    ) >= min(a.right, b.right)
 
 
 def _characters(textpage: pypdfium2.PdfTextPage) -> str:
