@@ -9,7 +9,17 @@ import sys
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     names = [
-        *("abstain", "claims", "learning", "locate", "mutations", "pages", "parsers", "quotes"),
+        *(
+            "abstain",
+            "claims",
+            "learning",
+            "ingest",
+            "locate",
+            "mutations",
+            "pages",
+            "parsers",
+            "quotes",
+        ),
         *("retrieval", "search", "serve", "stream", "verify"),
     ]
     parser.add_argument("name", choices=names)

