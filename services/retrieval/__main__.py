@@ -1,6 +1,7 @@
 """The retrieval service's process: reads settings, builds every part, serves."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,6 +20,7 @@ from services.chassis.server import Service, run, serve
 from services.retrieval import reading
 from services.retrieval.batching import Batcher, Lane
 from services.retrieval.catalog import Catalog
+from services.retrieval.embedding import Embedder
 from services.retrieval.index import Index
 from services.retrieval.ingest import Ingestor, IsolatedReader
 from services.retrieval.isolation import Worker
@@ -31,6 +33,7 @@ from services.retrieval.qdrant_edge import open_edge_index
 from services.retrieval.rendering import Renderer
 from services.retrieval.reranking import Reranking
 from services.retrieval.search import Ranking, Searcher
+from services.retrieval.sentence_transformer import SentenceTransformerEmbedder, load, mark
 from services.retrieval.servicer import DEADLINES, RetrievalServicer
 from services.retrieval.spool import Spool
 
@@ -81,6 +84,11 @@ class Settings(settings.Settings):
     ocr_languages: str = Field(default="eng", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")
     # 0: as many as the container may use.
     embedding_threads: int = Field(default=0, ge=0)
+    # A directory as sentence-transformers saves one; empty: the model that comes with Verity.
+    embedding_model_dir: str = ""
+    # As torch names it, such as cpu or cuda; of a model from a directory.
+    embedding_device: str = Field(default="cpu", min_length=1)
+    embedding_batch_size: int = Field(default=32, ge=1)
 
     @model_validator(mode="after")
     def _key_is_not_sent_in_the_clear(self) -> "Settings":
@@ -114,9 +122,12 @@ def _is_private(url: str) -> bool:
 
 
 @asynccontextmanager
-async def open_index(settings: Settings) -> AsyncIterator[Index]:
-    """The index on a server when one is named, else in this process."""
-    model, dimensions = OnnxEmbedder.model, OnnxEmbedder.dimensions
+async def open_index(
+    settings: Settings,
+    model: str = OnnxEmbedder.model,
+    dimensions: int = OnnxEmbedder.dimensions,
+) -> AsyncIterator[Index]:
+    """The index on a server when one is named, else in this process; for a model's vectors."""
     if settings.qdrant_url:
         # A laptop is spared the client: it takes most of a second and 30 MB to import.
         from services.retrieval.qdrant_server import open_server_index  # noqa: PLC0415
@@ -154,23 +165,41 @@ def open_ranking(settings: Settings, stack: AsyncExitStack) -> Ranking:
     )
 
 
+def _embedders(settings: Settings) -> tuple[Embedder, Embedder]:
+    """The model as it reads passages and as it reads queries."""
+    if not settings.embedding_model_dir:
+        embedder = OnnxEmbedder()
+        return embedder, embedder
+    # Read when the library is imported: nothing is looked up on a network.
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+    directory = Path(settings.embedding_model_dir)
+    return SentenceTransformerEmbedder.for_both(
+        load(directory, device=settings.embedding_device),
+        mark=mark(directory),
+        batch_size=settings.embedding_batch_size,
+    )
+
+
 async def main() -> None:
     settings = Settings()
     with telemetry.configured("retrieval", settings):
         async with AsyncExitStack() as stack:
-            index = await stack.enter_async_context(open_index(settings))
+            passages, queries = await asyncio.to_thread(_embedders, settings)
+            model, dimensions = passages.model, passages.dimensions
+            index = await stack.enter_async_context(open_index(settings, model, dimensions))
             memory = settings.parse_memory_bytes
             parser = await stack.enter_async_context(Worker(memory_bytes=memory).running())
             painter = await stack.enter_async_context(Worker(memory_bytes=memory).running())
             threads = settings.embedding_threads or cpu.threads()
-            embedder = await asyncio.to_thread(OnnxEmbedder)
-            batcher = await stack.enter_async_context(Batcher(embedder, threads=threads).running())
+            batcher = await stack.enter_async_context(
+                Batcher(passages, queries=queries, threads=threads).running()
+            )
             originals = Originals(settings.originals_url or settings.data_dir / "originals")
             catalog = Catalog(index)
             spool = Spool(
                 settings.data_dir / "uploads",
-                model=OnnxEmbedder.model,
-                dimensions=OnnxEmbedder.dimensions,
+                model=model,
+                dimensions=dimensions,
                 max_bytes=settings.upload_spool_bytes,
                 max_age_seconds=settings.upload_spool_seconds,
             )

@@ -47,6 +47,7 @@ class Batcher:
 
     Args:
         embedder: The model.
+        queries: The model as it reads queries, where it reads these otherwise than passages.
         threads: Workers of each lane, and so the most batches of it that are encoded at once.
         max_texts: The most texts in a batch.
         max_chars: The most characters in a batch; a longer text is a batch of its own.
@@ -57,12 +58,13 @@ class Batcher:
         self,
         embedder: Embedder,
         *,
+        queries: Embedder | None = None,
         threads: int = 1,
         max_texts: int = 64,
         max_chars: int = 2000,
         max_waiting: int = 1024,
     ) -> None:
-        self._embedder = embedder
+        self._embedders = {Lane.QUERY: queries or embedder, Lane.INGEST: embedder}
         self._max_texts = max_texts
         self._max_chars = max_chars
         self._max_waiting = max_waiting
@@ -134,7 +136,7 @@ class Batcher:
             try:
                 # Spans of the model belong to the trace of the batch's first text.
                 vectors = await loop.run_in_executor(
-                    self._threads[lane], batch[0].context.run, self._embedder.encode, texts
+                    self._threads[lane], batch[0].context.run, self._embedders[lane].encode, texts
                 )
             except Exception as error:  # noqa: BLE001 - belongs to those who wait
                 for item in batch:

@@ -18,7 +18,9 @@ from services.chassis.client import channel
 from services.retrieval.__main__ import Settings
 
 OLD = b"# 4 Ownership\n\nA UBO above 25% must submit a notarized proof of funds.\n"
-NEW = b"".join(b"# %d Ownership\n\nClause %d of the new policy.\n\n" % (n, n) for n in range(1, 60))
+NEW = b"".join(
+    b"# %d Ownership\n\nClause %d of the new policy.\n\n" % (n, n) for n in range(1, 300)
+)
 SECONDS = 60
 
 

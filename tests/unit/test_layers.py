@@ -34,7 +34,7 @@ OUTSIDE = {
         "parsers.pdf_forms", "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page",
         "parsers.sniffing", "qdrant_call", "qdrant_edge", "qdrant_layout", "qdrant_server",
         "reading", "rendering", "reranking",
-        "search", "tokens",
+        "search", "sentence_transformer", "tokens",
     },
     "verification": {
         "judges.cross_encoder", "judges.embedded", "judges.llm", "judging", "verifier",

