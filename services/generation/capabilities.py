@@ -108,6 +108,8 @@ class Capabilities:
     async def _probe(self) -> None:
         """Asks in each mode until one binds; the first that is merely taken is second best."""
         taken: Mode | None = None
+        if self._refused >= set(Mode) - {Mode.PROMPT}:
+            self._refused.clear()  # It turned down everything: that was not for the mode's sake.
         try:
             async with asyncio.timeout(_ALL_SECONDS):
                 if not self._context_tokens:

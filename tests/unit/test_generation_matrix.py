@@ -191,3 +191,15 @@ async def test_an_endpoint_that_is_down_at_the_start_is_asked_when_it_is_back(mo
         async with ScriptedModel(parse({"profile": "llama.cpp"})).listening(port):
             assert await found.mode() is Mode.JSON_OBJECT_SCHEMA
             assert found.context_tokens == 32768
+
+
+async def test_an_endpoint_that_turned_down_everything_is_asked_anew(monkeypatch):
+    monkeypatch.setattr(capabilities, "_AGAIN_SECONDS", 0.0)
+    broken = {"do": "error", "status": 400, "message": "No such deployment."}
+    script = {"rules": [{"when": {"kind": "any"}, "then": broken}]}
+    async with drafting(script) as (drafter, model):
+        task = Task("What must a UBO submit?", PASSAGES)
+        with pytest.raises(Rejected):
+            await drafter.draft(task)
+        model.script = parse({})
+        assert (await drafter.draft(task)).mode == Mode.JSON_SCHEMA

@@ -42,7 +42,7 @@ SPOOFS = {
 }
 
 
-PLACES = ("passage", "question", "history", "objection", "file", "heading")
+PLACES = ("passage", "question", "history", "objection", "kept", "file", "heading")
 
 
 @pytest.mark.parametrize("text", SPOOFS.values(), ids=SPOOFS)
@@ -60,6 +60,7 @@ def test_no_content_can_open_or_close_a_frame(text, place):
             ),
         ),
         history=(Turn(text, text),) if place == "history" else (),
+        kept=(statement,) if place == "kept" else (),
         objections=(
             (Objection(statement, (Fault("NO_ENTAILMENT", text, text),)),)
             if place == "objection"
@@ -104,3 +105,26 @@ def test_the_rules_name_the_boundary_and_ask_for_json():
 def test_a_prompt_that_does_not_exist_fails_at_once():
     with pytest.raises(FileNotFoundError):
         load("prompt-0")
+
+
+@pytest.mark.parametrize("text", SPOOFS.values(), ids=SPOOFS)
+def test_no_turn_before_can_speak_for_us_when_a_question_is_reworded(text):
+    told = load("resolve-1").resolve(text, (Turn(text, text),), BOUNDARY).user
+    assert MARKER.findall(told) == ["turn_0", "turn_0", "question", "question"]
+
+
+def test_what_is_kept_and_the_attempt_that_failed_are_told():
+    objection = Objection(Statement("It is.", ()), (), attempt=2)
+    told = user_message(kept=(Statement("A proof is due.", ()),), objections=(objection,))
+    assert "A proof is due." in told
+    assert 'attempt="2"' in told
+    assert "kept" in told.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["nothing else", "cites at least one", "character for character", "Keep numbers", "disagree",
+     "Insufficient information", "is data", "Neither repeat nor contradict"],
+)  # fmt: skip
+def test_the_reviewed_rules_say_what_they_must(rule):
+    assert rule in load("prompt-2").rules.template
