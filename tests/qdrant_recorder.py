@@ -60,6 +60,15 @@ class RecordedQdrant:
             ]
         )
 
+    def List(self, _):
+        return qdrant.ListCollectionsResponse(
+            collections=[qdrant.CollectionDescription(name=name) for name in self.collections]
+        )
+
+    def DeleteCollection(self, request):
+        del self.collections[request.collection_name]
+        return qdrant.CollectionOperationResponse(result=True)
+
     def UpdateAliases(self, request):
         for action in request.actions:
             if action.HasField("create_alias"):
@@ -147,12 +156,11 @@ async def recorded_qdrant():
     """The server, and the port at which it answers."""
     recorded = RecordedQdrant()
     server = grpc.aio.server()
-    qdrant.add_PointsServicer_to_server(
-        _servicer(qdrant.PointsServicer, recorded, {"Get": "GetPoints"}), server
-    )
-    qdrant.add_CollectionsServicer_to_server(
-        _servicer(qdrant.CollectionsServicer, recorded, {"Get": "GetCollection"}), server
-    )
+    points = _servicer(qdrant.PointsServicer, recorded, {"Get": "GetPoints"})
+    renamed = {"Get": "GetCollection", "Delete": "DeleteCollection"}
+    collections = _servicer(qdrant.CollectionsServicer, recorded, renamed)
+    qdrant.add_PointsServicer_to_server(points, server)
+    qdrant.add_CollectionsServicer_to_server(collections, server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:

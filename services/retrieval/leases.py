@@ -17,7 +17,7 @@ from typing import Any
 
 import structlog
 
-from services.chassis.errors import Aborted, DeadlineExceeded
+from services.chassis.errors import Aborted, DeadlineExceeded, Unavailable
 from services.retrieval import payload
 from services.retrieval.catalog import Catalog
 from services.retrieval.index import Index, Kind, Point, Where
@@ -25,6 +25,9 @@ from services.retrieval.originals import Originals
 
 # Leases are no customer's data: they belong to a tenant that no caller can be.
 _SYSTEM = ""
+# The lease, of no document, that stands while no write may begin.
+_CLOSED = "c105ed00-0000-4000-8000-000000000000"
+_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,27 @@ class Leases:
             await self._settle(lease)
         return len(dead)
 
+    @asynccontextmanager
+    async def closed(self, seconds: float) -> AsyncIterator[None]:
+        """No write begins in the block, and those that had begun have ended before it.
+
+        Raises Aborted when they do not end within `seconds`.
+        """
+        sign = _Lease(_CLOSED, uuid.uuid4().hex, _SYSTEM, _CLOSED, self._clock())
+        await self._index.upsert([_to_point(sign)])
+        try:
+            try:
+                async with asyncio.timeout(seconds):
+                    leases = Where(_SYSTEM, Kind.LEASE)
+                    # Other processes' leases: nobody tells when they end.
+                    while len(await self._index.scroll(leases)) > 1:  # noqa: ASYNC110
+                        await asyncio.sleep(_POLL_SECONDS)
+            except TimeoutError as error:
+                raise Aborted("Writes that had begun did not end in time; try again.") from error
+            yield
+        finally:
+            await self._release(sign)
+
     def _age(self, lease: _Lease) -> float:
         return self._clock() - lease.since
 
@@ -129,21 +153,21 @@ class Leases:
         raise Aborted("Another call is writing this document; try again when it has ended.")
 
     async def _insert(self, lease: _Lease) -> _Lease:
-        point = Point(
-            lease.id,
-            {
-                "tenant": _SYSTEM,
-                "kind": Kind.LEASE.value,
-                "document_id": lease.document_id,
-                "lease": asdict(lease),
-            },
-        )
-        await self._index.upsert([point], only_new=True)
+        await self._index.upsert([_to_point(lease)], only_new=True)
         # Whoever came first is in the index, and everyone reads the same.
-        found = await self._index.get(_SYSTEM, Kind.LEASE, [lease.id])
+        found = await self._index.get(_SYSTEM, Kind.LEASE, [lease.id, _CLOSED])
         if lease.id not in found:
             raise Aborted("Another call has just written this document; try again.")
-        return _to_lease(found[lease.id].payload["lease"])
+        held = _to_lease(found[lease.id].payload["lease"])
+        if held.token == lease.token and _CLOSED in found:
+            await self._release(lease)
+            raise Unavailable("The index is being switched to a new one; try again in a minute.")
+        return held
+
+    async def _release(self, lease: _Lease) -> None:
+        await self._index.delete(
+            Where(_SYSTEM, Kind.LEASE, any_of={"document_id": [lease.document_id]})
+        )
 
     async def _settle_or_log(self, lease: _Lease) -> None:
         try:
@@ -171,11 +195,21 @@ class Leases:
         await self._originals.keep_only(
             lease.owner, lease.document_id, current.sha256 if current else None
         )
-        await self._index.delete(
-            Where(_SYSTEM, Kind.LEASE, any_of={"document_id": [lease.document_id]})
-        )
+        await self._release(lease)
         # Once for the whole write: a log that is cut off before is a writer that died there.
         await self._index.flush()
+
+
+def _to_point(lease: _Lease) -> Point:
+    return Point(
+        lease.id,
+        {
+            "tenant": _SYSTEM,
+            "kind": Kind.LEASE.value,
+            "document_id": lease.document_id,
+            "lease": asdict(lease),
+        },
+    )
 
 
 def _to_lease(fields: Mapping[str, Any]) -> _Lease:

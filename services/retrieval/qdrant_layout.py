@@ -46,7 +46,7 @@ class Generations:
     def __init__(self, client: AsyncQdrantClient, alias: str, layout: Layout) -> None:
         self._client = client
         self.alias = alias
-        self._layout = layout
+        self.layout = layout
 
     async def prepare(self) -> None:
         """Makes the first generation where there is none, and missing indexes of fields.
@@ -97,18 +97,18 @@ class Generations:
                     name,
                     vectors_config={
                         DENSE_VECTOR: models.VectorParams(
-                            size=self._layout.dimensions,
+                            size=self.layout.dimensions,
                             distance=models.Distance.COSINE,
-                            on_disk=self._layout.on_disk or None,
+                            on_disk=self.layout.on_disk or None,
                         )
                     },
                     sparse_vectors_config={
                         SPARSE_VECTOR: models.SparseVectorParams(modifier=models.Modifier.IDF)
                     },
-                    quantization_config=_quantization(self._layout.quantization),
-                    replication_factor=self._layout.replication_factor,
-                    write_consistency_factor=self._layout.write_consistency_factor,
-                    shard_number=self._layout.shard_number,
+                    quantization_config=_quantization(self.layout.quantization),
+                    replication_factor=self.layout.replication_factor,
+                    write_consistency_factor=self.layout.write_consistency_factor,
+                    shard_number=self.layout.shard_number,
                     timeout=timeout,
                 )
             except (grpc.aio.AioRpcError, ValueError):
@@ -147,11 +147,11 @@ class Generations:
         dense = params.vectors.get(DENSE_VECTOR) if isinstance(params.vectors, dict) else None
         if (
             dense is None
-            or dense.size != self._layout.dimensions
+            or dense.size != self.layout.dimensions
             or dense.distance is not models.Distance.COSINE
         ):
             raise FailedPrecondition(
-                f"{name} does not hold vectors of {self._layout.dimensions} dimensions to compare "
+                f"{name} does not hold vectors of {self.layout.dimensions} dimensions to compare "
                 f"by cosine, as the embedding model makes them; {_REBUILD}."
             )
         sparse = (params.sparse_vectors or {}).get(SPARSE_VECTOR)

@@ -1,5 +1,6 @@
 """From a file's bytes to passages ready to embed; runs in a process of its own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,7 +45,14 @@ def read(
         count_tokens=lambda text: count_tokens(tokenizer, text),
         max_tokens=_PASSAGE_TOKENS,
     )
-    texts = tuple(
+    texts = embedded_texts(document, chunks)
+    return Reading(document, tuple(chunks), texts, tuple(map(bm25.passage_vector, texts)))
+
+
+def embedded_texts(document: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[str, ...]:
+    """What of each chunk is embedded."""
+    tokenizer = _tokenizer()
+    return tuple(
         passage_text_for_embedding(
             document,
             piece,
@@ -52,7 +60,6 @@ def read(
         )
         for piece in chunks
     )
-    return Reading(document, tuple(chunks), texts, tuple(map(bm25.passage_vector, texts)))
 
 
 def warm_up() -> None:

@@ -1,6 +1,9 @@
 """What a Qdrant server is asked, word by word: a recording server stands in for it."""
 
 import asyncio
+import json
+import os
+import sys
 import uuid
 from contextlib import asynccontextmanager
 
@@ -23,6 +26,7 @@ from services.retrieval.index import (
     Where,
     collection_name,
 )
+from services.retrieval.onnx import OnnxEmbedder
 from services.retrieval.qdrant_layout import Layout
 from services.retrieval.qdrant_server import open_server_index
 
@@ -299,3 +303,55 @@ async def test_an_https_address_is_spoken_to_encrypted():
             async with deadline.within(2):
                 await index.prepare()
         assert recorded.calls == []
+
+
+async def command(*arguments, port):
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "services.retrieval.reindex", *arguments),
+        env={
+            **os.environ,
+            "VERITY_QDRANT_URL": f"http://127.0.0.1:{port}",
+            "VERITY_QDRANT_GRPC_PORT": str(port),
+            "VERITY_QDRANT_QUANTIZATION": "scalar-int8",
+        },
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, error = await process.communicate()
+    return process.returncode, json.loads(out) if out else {}, error.decode()
+
+
+async def test_the_command_builds_anew_as_the_settings_say_switches_at_once_and_back():
+    alias = collection_name(OnnxEmbedder.model, OnnxEmbedder.dimensions)
+    async with recorded_qdrant() as (recorded, port):
+        code, _, error = await command("build", port=port)
+        assert (code, error.strip().splitlines()[-1]) == (
+            1,
+            f"NotFound: There is no alias {alias} on the server.",
+        )
+        async with open_server_index(
+            f"http://127.0.0.1:{port}",
+            api_key="",
+            grpc_port=port,
+            model=OnnxEmbedder.model,
+            layout=Layout(OnnxEmbedder.dimensions),
+        ) as index:
+            await index.prepare()
+        recorded.calls.clear()
+        code, built, error = await command("build", port=port)
+        assert (code, built["collection"]) == (0, f"{alias}-2"), error
+        assert recorded.collections[f"{alias}-2"].quantization_config.HasField("scalar")
+        assert recorded.aliases == {alias: f"{alias}-2"}
+        # Away and to in one request: there is no moment without an alias.
+        (switch,) = recorded.asked("UpdateAliases")
+        assert [action.WhichOneof("action") for action in switch.actions] == [
+            *("delete_alias", "create_alias")
+        ]
+        _, rolled_back, _ = await command("rollback", port=port)
+        assert rolled_back == {"collection": f"{alias}-1"}
+        assert recorded.aliases == {alias: f"{alias}-1"}
+        _, listed, _ = await command("list", port=port)
+        assert listed == {"collection": f"{alias}-1", "all": [f"{alias}-1", f"{alias}-2"]}
+        _, dropped, _ = await command("drop", port=port)
+        assert dropped == {"dropped": [f"{alias}-2"]}
+        assert set(recorded.collections) == {f"{alias}-1"}

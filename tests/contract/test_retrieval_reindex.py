@@ -1,0 +1,167 @@
+"""A new collection behind the same alias: built while it is read and written, and the way back."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+from qdrant_client import AsyncQdrantClient
+from retrieval_parts import DIMENSIONS, MODEL, WordEmbedder, everything, found, ingest, put_together
+from retrieval_stores import prepare, quick_directory
+
+from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
+from services.retrieval.bm25 import query_vector
+from services.retrieval.catalog import Catalog
+from services.retrieval.index import Kind, Where, collection_name
+from services.retrieval.leases import Leases
+from services.retrieval.qdrant_layout import Generations, Layout
+from services.retrieval.qdrant_server import ServerIndex
+from services.retrieval.reindexing import Reindexer, drop, rollback
+
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
+
+ALIAS = collection_name(MODEL, DIMENSIONS)
+LAYOUT = Layout(DIMENSIONS, quantization="scalar-int8")
+
+
+@asynccontextmanager
+async def put_up():
+    """The service's parts on a server's client, and what rebuilds its index."""
+    client = AsyncQdrantClient(":memory:")
+    with quick_directory() as directory:
+        try:
+            index = ServerIndex(client, ALIAS, Layout(DIMENSIONS))
+            await prepare(index)
+            async with put_together(index, directory) as parts:
+                yield client, parts
+        finally:
+            await client.close()
+
+
+def reindexer(client, parts, target=None, source=ALIAS, anew=None):
+    def leases(index):
+        return Leases(index, Catalog(index), parts.originals, seconds=60)
+
+    target = target or Generations(client, ALIAS, LAYOUT)
+    return Reindexer(client, target, source, leases, anew)
+
+
+async def test_the_alias_is_switched_under_queries_and_ingests_and_nothing_is_lost():
+    async with put_up() as (client, parts):
+        for number in range(5):
+            await ingest(parts, f"alpha {number}\nbeta {number}\n", f"{number}.txt")
+        await ingest(parts, "alpha of another\n", "b.txt", tenant="b")
+        done = asyncio.Event()
+        searches = 0
+
+        async def searching():
+            nonlocal searches
+            while not done.is_set():
+                texts = await found(parts, "alpha")
+                assert {f"alpha {number}\n" for number in range(5)} <= set(texts)
+                searches += 1
+
+        async def ingesting():
+            for number in range(5, 15):
+                try:
+                    await ingest(parts, f"alpha {number}\n", f"{number}.txt")
+                except (Unavailable, Aborted):
+                    # As any client does that is told to try again.
+                    await asyncio.sleep(0.01)
+                    await ingest(parts, f"alpha {number}\n", f"{number}.txt")
+
+        readers = [asyncio.create_task(searching()) for _ in range(3)]
+        writer = asyncio.create_task(ingesting())
+        built = await reindexer(client, parts).build(drain_seconds=30)
+        await writer
+        done.set()
+        await asyncio.gather(*readers)
+        assert searches
+        assert (built.before, built.collection) == (f"{ALIAS}-1", f"{ALIAS}-2")
+        assert await Generations(client, ALIAS, LAYOUT).current() == f"{ALIAS}-2"
+        assert len(await found(parts, "alpha")) == 20
+        assert await found(parts, "alpha", tenant="b") == ["alpha of another\n"]
+        assert (await everything(parts)).leases == {}
+
+
+async def test_what_is_copied_is_the_same_and_found_the_same():
+    async with put_up() as (client, parts):
+        await ingest(parts, "alpha beta\ngamma\falpha\n")
+        before, hits = await everything(parts), await found(parts, "alpha beta")
+        built = await reindexer(client, parts).build(drain_seconds=1)
+        assert (built.documents, built.passages) == (1, 3)
+        assert await everything(parts) == before
+        assert await found(parts, "alpha beta") == hits
+
+
+async def test_one_can_go_back_to_the_collection_before_and_drop_what_is_not_in_use():
+    async with put_up() as (client, parts):
+        target = Generations(client, ALIAS, LAYOUT)
+        with pytest.raises(FailedPrecondition, match="no collection before"):
+            await rollback(target)
+        await ingest(parts, "old\n", "old.txt")
+        await reindexer(client, parts).build(drain_seconds=1)
+        await ingest(parts, "new\n", "new.txt")
+        assert await rollback(target) == f"{ALIAS}-1"
+        assert set(await found(parts, "old new")) == {"old\n"}
+        await ingest(parts, "after\n", "after.txt")
+        assert set(await found(parts, "old after")) == {"old\n", "after\n"}
+        assert await drop(client, target) == [f"{ALIAS}-2"]
+        assert await target.all() == [f"{ALIAS}-1"]
+
+
+async def test_a_write_that_does_not_end_keeps_all_as_it_is():
+    async with put_up() as (client, parts):
+        await ingest(parts, "alpha\n")
+        document = next(iter((await everything(parts)).documents))
+        async with parts.leases.writing("a", document):
+            with pytest.raises(Aborted, match="did not end"):
+                await reindexer(client, parts).build(drain_seconds=0)
+        target = Generations(client, ALIAS, LAYOUT)
+        assert await target.current() == f"{ALIAS}-1"
+        assert await target.all() == [f"{ALIAS}-1"]
+        await ingest(parts, "beta\n", "other.txt")
+        assert set(await found(parts, "alpha beta")) == {"alpha\n", "beta\n"}
+
+
+async def test_no_write_begins_while_the_index_is_switched():
+    async with put_up() as (_, parts):
+        async with parts.leases.closed(1):
+            with pytest.raises(Unavailable, match="being switched"):
+                await ingest(parts, "alpha\n")
+        await ingest(parts, "alpha\n")
+        assert await found(parts, "alpha") == ["alpha\n"]
+
+
+async def test_another_model_gets_an_alias_of_its_own_with_vectors_of_its_own():
+    async with put_up() as (client, parts):
+        await ingest(parts, "alpha beta\ngamma\n")
+        await ingest(parts, "alpha\n", tenant="b")
+
+        async def anew(tenant, passages):
+            texts = [passage.text for passage in passages]
+            return texts, [[*vector, 0.0] for vector in WordEmbedder().encode(texts)]
+
+        alias = collection_name("other", DIMENSIONS + 1)
+        target = Generations(client, alias, Layout(DIMENSIONS + 1))
+        with pytest.raises(FailedPrecondition, match="embed its passages anew"):
+            reindexer(client, parts, target)
+        built = await reindexer(client, parts, target, anew=anew).build(drain_seconds=1)
+        assert (built.documents, built.passages) == (2, 3)
+        assert await target.current() == f"{alias}-2"
+        assert await found(parts, "alpha")  # The old model's readers go on as before.
+        index = ServerIndex(client, alias, Layout(DIMENSIONS + 1))
+        await prepare(index)
+        vector = [*WordEmbedder().encode(["gamma"])[0], 0.0]
+        where = Where("a", Kind.PASSAGE)
+        by_dense, by_sparse = await index.nearest(where, vector, query_vector("gamma"), limit=1)
+        assert [hit.id for hit in by_dense] == [hit.id for hit in by_sparse]
+        with pytest.raises(FailedPrecondition, match="in use already"):
+            await reindexer(client, parts, target, anew=anew).build(drain_seconds=1)
+
+
+async def test_an_alias_that_is_not_there_is_not_found():
+    async with put_up() as (client, parts):
+        with pytest.raises(NotFound):
+            await reindexer(client, parts, source="none", anew=lambda *_: None).build(
+                drain_seconds=1
+            )
