@@ -115,8 +115,7 @@ class Model:
             return _context_of(only[0].model_dump()) if only else 0
 
     def _body(self, request: Request, *, streamed: bool = False) -> dict[str, Any]:
-        # As the body's own, so that LangChain neither rewrites them nor parses the reply: its
-        # parsers accept what we do not, and drop refusals from streams.
+        # As the body's own, so that LangChain neither rewrites them nor parses the reply (ADR 20).
         body = parameters(request.mode, request.form)
         is_newer = self.endpoint.is_openai != ("tokens" in self._omitted)
         body["max_completion_tokens" if is_newer else "max_tokens"] = request.max_tokens
