@@ -149,3 +149,39 @@ def test_a_model_that_is_down_is_unavailable_and_never_an_answer(drafted, model)
     assert code == 1
     assert failed["error"]["code"] == "UNAVAILABLE"
     assert len(model.requests) == 1
+
+
+def test_what_only_a_superseded_document_answers_is_said_to_be_that(drafted, model, tmp_path):
+    for name, text in (
+        ("travel_2023.md", "Employees may claim 40 euros a day for meals when they travel."),
+        ("travel_2025.md", "Hotels are booked by the travel desk and paid for by the company."),
+    ):
+        (tmp_path / name).write_text(f"# Travel\n\n{text}\n")
+    assert drafted.run("ingest", str(tmp_path / "travel_2023.md"))[0] == 0
+    newer = ("ingest", str(tmp_path / "travel_2025.md"), "--supersedes", "travel_2023.md")
+    assert drafted.run(*newer)[0] == 0
+    model.told(draft(insufficient=True))
+
+    answer = drafted.run("ask", "How many euros a day may employees claim for meals?")[1]
+
+    assert answer["abstention"]["type"] == "SUPERSEDED"
+    assert "travel_2023.md, superseded by travel_2025.md" in answer["abstention"]["message"]
+    assert answer["statements"] == []
+    # Its words went to no model: the sources themselves were asked.
+    assert "40 euros" not in str(model.requests)
+
+
+def test_a_follow_up_is_read_by_its_conversation_and_cites_documents_alone(drafted, model):
+    model.told(draft(RIGHT))
+    first = drafted.run("ask", QUESTION, "--conversation", "c")[1]
+    again = json.dumps({"question": "What must a UBO with 60% equity submit?"})
+    model.told(said(again), draft(RIGHT))
+
+    answer = drafted.run("ask", "And with 60%?", "--conversation", "c")[1]
+
+    assert answer["standalone_question"] == "What must a UBO with 60% equity submit?"
+    assert answer["question"] == "And with 60%?"
+    assert answer["attempt_log"][0]["query"] == answer["standalone_question"]
+    cited = [c["source_name"] for s in answer["statements"] for c in s["citations"]]
+    assert cited == ["policy.md"]
+    assert first["standalone_question"] is None
