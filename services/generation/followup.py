@@ -47,6 +47,10 @@ _VERB = re.compile(
 _PRONOUN = re.compile(
     r"\b(?P<it>it|they|them|he|she|him|its|their|his|this|that|these|those)\b", _I
 )
+# Of people, or of nobody in particular ("where did they film it"): only in a short question.
+_PERSONAL = frozenset(("they", "them", "their", "he", "she", "him", "his"))
+_PEOPLE = frozenset(("he", "she", "him", "his"))
+_MOST_PERSONAL = 7
 _POSSESSIVE = frozenset(("its", "their", "his"))
 _DEMONSTRATIVE = frozenset(("this", "that", "these", "those"))
 # A demonstrative that stands for something, and neither joins clauses nor goes with a noun.
@@ -55,16 +59,18 @@ _STANDS_ALONE = re.compile(
     r"|require|requires|include|includes)\b)",
     _I,
 )
+_IS = re.compile(r"\b(?:is|are|was|were)\b\s*$|^(?:is|are|was|were)\b", _I)
 _AFTER_AUXILIARY = re.compile(
-    r"(?:^|\b)(?:is|are|was|were|does|do|did|can|could|must|should|may|will|would|about|of|for|with|from"
+    r"(?:^|\b)(?:is|are|was|were|does|do|did|can|could|must|should|may|will|would|about|for|with|from"
     r"|by|under|after|before|to)\s+$",
     _I,
 )
-# It stands for nothing here: "is it true that", "is it possible to".
+# It stands for nothing here: "is it true that", "why might it be difficult to", "does it snow".
 _EMPTY_IT = re.compile(
-    r"\bit\s+(?:\w+\s+)?(?:true|possible|necessary|required|allowed|permitted|mandatory|enough|sufficient|likely"
-    r"|legal|lawful|prohibited|forbidden|important)\s+(?:that|to|for|if|when|whether)\b|\bit\s+takes?\b"
-    r"|\bit\s+(?:says?|states?|mean|means)\b",
+    r"\bit\s+(?:be\s+)?(?:\w+\s+)?(?:true|possible|necessary|required|allowed|permitted|mandatory"
+    r"|enough|sufficient|likely|legal|lawful|prohibited|forbidden|important|difficult|hard|easy|safe"
+    r"|common|normal|usual|good|bad|better|best|useful)\b.*?\b(?:that|to|for|if|when|whether)\b"
+    r"|\bit\s+(?:takes?|says?|states?|means?|rains?|snows?|gets? (?:dark|light|cold|warm|late))\b",
     _I,
 )
 _NOUN_BEFORE = re.compile(
@@ -86,6 +92,8 @@ _SMALL_WORDS = frozenset(
     " should the their there they to under was were what when where which who whom whose why will"
     " with would".split()
 )
+# "Who owns it?": one verb may stand between.
+_SUBJECTS = frozenset(("who", "what", "which"))
 _LEAST_RESOLVED, _MOST_RESOLVED = 3, 120
 _MOST_WORDS = 8
 _MOST_LOWER = 6
@@ -195,18 +203,30 @@ def _pronoun(asked: str, before: str) -> str:
     for match in _PRONOUN.finditer(asked):
         word = match["it"].casefold()
         ahead, behind = asked[: match.start()], asked[match.end() :]
-        if names(asked) or _NOUN_BEFORE.search(_without_lead(ahead)) or _is_empty(match, asked):
+        if names(asked) or _is_named(_without_lead(ahead)) or _is_empty(match, asked):
+            return ""
+        if word in _PERSONAL and len(_WORDS_OF_TURN.findall(asked)) > _MOST_PERSONAL:
             return ""
         if word in _DEMONSTRATIVE and not (
-            _STANDS_ALONE.match(behind) and _AFTER_AUXILIARY.search(ahead)
+            _STANDS_ALONE.match(behind)
+            and _AFTER_AUXILIARY.search(ahead)
+            and not (_IS.search(ahead) and _IS.match(behind.strip()))
         ):
             continue
         known = names(before)
-        if len(known) == 1 and word not in _DEMONSTRATIVE:
+        if len(known) == 1 and word not in _DEMONSTRATIVE | _PEOPLE:
             said = f"{known[0]}'s" if word in _POSSESSIVE else known[0]
             return ahead + said + behind
         return f"{_open(_capital(_without_lead(asked)))} ({_open(before)})?"
     return ""
+
+
+def _is_named(ahead: str) -> bool:
+    """Whether what a pronoun stands for may be named before it, or it begins a statement."""
+    words = [word.casefold() for word in _WORDS_OF_TURN.findall(ahead)]
+    content = [word for word in words if word not in _SMALL_WORDS]
+    is_verb = len(content) == 1 and words[:2] == [words[0], *content] and words[0] in _SUBJECTS
+    return not words or bool(_NOUN_BEFORE.search(ahead)) or (bool(content) and not is_verb)
 
 
 def _is_empty(match: re.Match[str], asked: str) -> bool:
