@@ -44,7 +44,7 @@ def measure(arguments: list[str]) -> dict[str, Any]:
     parser.add_argument("--data", type=Path, required=True, help="the folder of a data set")
     parser.add_argument("--cache", type=Path, help="where vectors are kept between runs")
     parser.add_argument("--ablate", action="store_true", help="the parts one by one as well")
-    parser.add_argument("--dense-weight", type=float, default=0.65)
+    parser.add_argument("--dense-weight", type=float, default=0.5)
     options = parser.parse_args(arguments)
     corpus = load(options.data)
     with (
@@ -88,11 +88,15 @@ async def _write(index: Index, catalog: Catalog, embedder: CachedEmbedder, shelf
         texts = shelf.texts[start : start + _GROUP]
         vectors = await asyncio.to_thread(embedder.encode, texts)
         passages = shelf.passages[start : start + _GROUP]
+        name = shelf.document.metadata.source_name
         points = [
-            Point(passage.id, payload.from_passage(TENANT, passage), vector, terms)
-            for passage, terms, vector in zip(
-                passages, map(bm25.passage_vector, texts), vectors, strict=True
+            Point(
+                passage.id,
+                payload.from_passage(TENANT, passage),
+                vector,
+                bm25.passage_vector(text, name),
             )
+            for passage, text, vector in zip(passages, texts, vectors, strict=True)
         ]
         await index.upsert(points)
     await catalog.publish(TENANT, shelf.document)

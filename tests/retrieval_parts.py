@@ -72,7 +72,8 @@ async def read_lines(data, source_name, content_type):
         has_page_images=False,
     )
     texts = tuple(text[chunk.start : chunk.end] for chunk in chunks)
-    return Reading(document, tuple(chunks), texts, tuple(map(bm25.passage_vector, texts)))
+    terms = tuple(bm25.passage_vector(text, source_name) for text in texts)
+    return Reading(document, tuple(chunks), texts, terms)
 
 
 @dataclass

@@ -6,9 +6,11 @@ document frequency. Pure.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from services.retrieval.index import SparseVector
+from services.retrieval.names import name_terms, terms_that_may_name
 from services.retrieval.terms import query_terms, terms
 
 # Robertson and Zaragoza's constants (2009), K1 as measured (docs/adr, on fusion).
@@ -17,19 +19,39 @@ B = 0.75
 # A vector is computed before the corpus is known, so the mean length is stated, not measured:
 # between that of a rulebook's paragraphs (65) and of a passage of 200 word pieces (150).
 MEAN_TERMS = 100
+# What a word of the document's name weighs beside one of the passage, which weighs about 1.
+NAME_WEIGHT = 1.5
+# What two words in a row weigh beside a word. They are rare, and so their frequencies weigh more.
+PAIR_WEIGHT = 0.5
 
 
-def passage_vector(text: str) -> SparseVector:
-    """A passage's terms, weighted by frequency and by the passage's length."""
-    counts = Counter(terms(text))
-    length = counts.total()
-    norm = K1 * (1 - B + B * length / MEAN_TERMS)
-    return _vector((term, n * (K1 + 1) / (n + norm)) for term, n in counts.items())
+def passage_vector(text: str, source_name: str = "") -> SparseVector:
+    """A passage's terms, weighted by frequency and by its length, and its document's name's."""
+    found = list(terms(text))
+    norm = K1 * (1 - B + B * len(found) / MEAN_TERMS)
+    return _vector(
+        [
+            *_weighted(found, 1.0, norm),
+            *_weighted(_pairs(found), PAIR_WEIGHT, norm),
+            *((f"name:{term}", NAME_WEIGHT) for term in name_terms(source_name)),
+        ]
+    )
 
 
 def query_vector(text: str) -> SparseVector:
-    """A query's terms, each once."""
-    return _vector((term, 1.0) for term in dict.fromkeys(query_terms(text)))
+    """A query's terms, each once: words, two in a row, and words that may name a document."""
+    asked = list(query_terms(text))
+    of_names = (f"name:{term}" for term in terms_that_may_name(text))
+    return _vector((term, 1.0) for term in dict.fromkeys([*asked, *_pairs(asked), *of_names]))
+
+
+def _weighted(found: Sequence[str], weight: float, norm: float) -> Iterable[tuple[str, float]]:
+    for term, n in Counter(found).items():
+        yield term, weight * n * (K1 + 1) / (n + norm)
+
+
+def _pairs(found: Sequence[str]) -> list[str]:
+    return [f"{one} {other}" for one, other in pairwise(found)]
 
 
 def _vector(weights: Iterable[tuple[str, float]]) -> SparseVector:

@@ -46,7 +46,8 @@ def read(
         max_tokens=_PASSAGE_TOKENS,
     )
     texts = embedded_texts(document, chunks)
-    return Reading(document, tuple(chunks), texts, tuple(map(bm25.passage_vector, texts)))
+    terms = tuple(bm25.passage_vector(text, source_name) for text in texts)
+    return Reading(document, tuple(chunks), texts, terms)
 
 
 def embedded_texts(document: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[str, ...]:

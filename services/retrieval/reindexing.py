@@ -159,10 +159,13 @@ class Reindexer:
         passages = [payload.to_passage(str(one.id), one.payload or {}) for one in records]
         texts, vectors = await self._anew(tenant, passages)
         return [
-            Point(passage.id, payload.from_passage(tenant, passage), vector, terms)
-            for passage, vector, terms in zip(
-                passages, vectors, map(bm25.passage_vector, texts), strict=True
+            Point(
+                passage.id,
+                payload.from_passage(tenant, passage),
+                vector,
+                bm25.passage_vector(text, passage.metadata.source_name),
             )
+            for passage, vector, text in zip(passages, vectors, texts, strict=True)
         ]
 
     async def _scroll(
