@@ -228,7 +228,12 @@ class EdgeIndex:
                 self._written = 0
                 await self._run(self._start_journal)
                 # Reads go on: copying leaves Python's lock to others.
-                await asyncio.to_thread(self._shards.copy, new)
+                copying = asyncio.create_task(asyncio.to_thread(self._shards.copy, new))
+                try:
+                    await asyncio.shield(copying)
+                finally:
+                    # A thread cannot be cancelled: what it still writes could not be removed.
+                    await asyncio.wait([copying])
             if not await optimize(new):
                 raise RuntimeError("the process that optimizes the index ended early")
             shard = await self._run(partial(_load, new))

@@ -138,6 +138,16 @@ async def test_closing_stops_the_optimizing_and_leaves_nothing_of_it(monkeypatch
     assert directories(directory) == ["1"]
 
 
+async def test_closing_ends_the_copying_and_the_process_too(directory):
+    for moments in range(0, 30, 6):
+        async with opened(directory, optimize_after=500) as index:
+            await index.prepare()
+            await index.upsert([point(f"{moments} {number}") for number in range(500)])
+            for _ in range(moments):
+                await index.get("a", Kind.PASSAGE, [id_("none")])
+        assert len(directories(directory)) == 1
+
+
 async def test_a_process_that_finds_no_index_says_so(directory):
     assert not await optimize(directory / "none")
 
