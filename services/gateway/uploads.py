@@ -173,6 +173,9 @@ class Ingest:
             if isinstance(part, bytes):
                 yield pb.IngestDocumentRequest(chunk=part)
             else:
+                if part.sha256 and not part.HasField("offset"):
+                    # A body is the file from its beginning, whatever is there of it already.
+                    part.offset = 0
                 yield pb.IngestDocumentRequest(metadata=part)
 
     async def replies(self, call: Any) -> AsyncIterator[pb.IngestDocumentResponse]:

@@ -50,21 +50,22 @@ class Listing:
     ) -> tuple[list[Listed], str]:
         """Documents by source name, then id, after those before `token`; and the next token.
 
-        Stores cannot sort by text: for each page the metadata of all that pass the filter are read,
-        and the rest of one page's.
+        Stores cannot sort by text: for each page the names of all that pass the filter are read,
+        with a standing their dates too, and the rest of one page's.
         """
         after = _from_token(token)
         wanted = wanted or Wanted()
-        said = await self._metadata(self._catalog.where(tenant, wanted.narrow))
-        superseding = await self._superseding(tenant, said) if wanted.standing else {}
+        where = self._catalog.where(tenant, wanted.narrow)
+        if wanted.standing:
+            names = await self._standing(tenant, where, wanted.standing, wanted.as_of)
+        else:
+            records = await self._index.scroll(where, fields=["source_name"])
+            names = {record.id: record.payload["source_name"] for record in records}
         part = wanted.name_contains.casefold()
         rest = sorted(
             key
-            for id_, metadata in said.items()
-            if (key := (metadata.source_name, id_)) > after
-            and part in metadata.source_name.casefold()
-            and wanted.standing
-            in {None, on(wanted.as_of, metadata, superseding.get(metadata.source_name, ()))}
+            for id_, name in names.items()
+            if (key := (name, id_)) > after and part in name.casefold()
         )
         page = rest[:size]
         found = await self._catalog.documents(tenant, [id_ for _, id_ in page])
@@ -83,12 +84,19 @@ class Listing:
             for d, name in zip(documents, names, strict=True)
         ]
 
-    async def _superseding(
-        self, tenant: str, said: dict[str, Metadata]
-    ) -> dict[str, list[Metadata]]:
+    async def _standing(
+        self, tenant: str, where: Where, standing: Standing, day: str
+    ) -> dict[str, str]:
+        """The names of those that are this on the day, by id."""
+        found = await self._metadata(where)
         # By all of the tenant's documents, those that the filter leaves out too.
-        everyone = await self._metadata(Where(tenant, Kind.DOCUMENT)) if said else {}
-        return _by_superseded(everyone.values())
+        everyone = await self._metadata(Where(tenant, Kind.DOCUMENT)) if found else {}
+        superseding = _by_superseded(everyone.values())
+        return {
+            id_: said.source_name
+            for id_, said in found.items()
+            if on(day, said, superseding.get(said.source_name, ())) is standing
+        }
 
     async def _metadata(self, where: Where) -> dict[str, Metadata]:
         records = await self._index.scroll(where, fields=payload.METADATA)
