@@ -9,6 +9,7 @@ import importlib.metadata
 import json
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def ingest(model_dir: str, files: list[str]) -> dict[str, Any]:
             ],
         )
         marks.append(time.perf_counter())
-        for name, start, end in zip(stages, marks, marks[1:], strict=True):
+        for name, (start, end) in zip(stages, pairwise(marks), strict=True):
             stages[name] += end - start
         pages += len(loaded)
         passages += len(parts)
