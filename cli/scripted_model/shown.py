@@ -15,6 +15,8 @@ _WORD = re.compile(r"\w+")
 _CLOSEST = "Closest words in the source: "
 _REJECTED = "Rejected statement: "
 _ZERO_WIDTH_SPACE = "\u200b"
+# Of the question's words; with fewer, nothing answers it.
+_ENOUGH = 0.5
 _COMMON = frozenset("the and for what was were are is how many much does did of in to a an".split())  # noqa: SIM905
 
 
@@ -73,7 +75,7 @@ class Shown:
             if _plain(sentence) not in taken
         ]
         shared, _, source, sentence = max(found, key=lambda one: one[:2], default=(0, 0, None, ""))
-        return (source, sentence) if source and shared else None
+        return (source, sentence) if source and shared >= _ENOUGH * len(asked) else None
 
 
 def read(body: Mapping[str, object]) -> Shown:

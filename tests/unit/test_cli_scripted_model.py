@@ -101,6 +101,11 @@ def test_a_good_draft_quotes_the_sentence_that_answers():
     assert statement["citations"] == [{"source": "src_0", "quote": KEPT}]
 
 
+def test_a_good_draft_is_silent_where_hardly_a_word_of_the_question_is_shown():
+    seen = request("What is the penalty for late filing of the records?")
+    assert json.loads(BEHAVIOURS["good"]({}, seen).text)["insufficient"]
+
+
 def test_a_good_draft_repeats_neither_what_is_kept_nor_what_was_rejected():
     kept = (Statement("Records are kept for 5 years.", ()),)
     assert "Records" not in json.dumps(drafted("good", kept=kept)["statements"])
