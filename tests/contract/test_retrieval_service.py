@@ -490,3 +490,48 @@ async def test_a_question_is_one_trace_over_model_and_search_without_a_word_of_i
         "query",
         "ingest",
     }
+
+
+async def test_a_search_for_a_day_says_what_it_left_out_and_what_would_have_answered(client):
+    old = await client.ingested("old.md", POLICY, effective_from="2025-01-01")
+    new = await client.ingested("new.md", AMENDED, supersedes=["old.md"])
+    reply = await client.retrieve(
+        "a notarized proof of funds, Section 4",
+        as_of="2026-02-01",
+        filter=pb.DocumentFilter(authorities=[core.AUTHORITY_STANDARD]),
+        neighbours=1,
+        rerank=True,
+    )
+    assert {passage.document_id for passage in reply.passages} == {new.id}
+    report = reply.report
+    assert report.as_of == "2026-02-01"
+    assert list(report.filter.authorities) == [core.AUTHORITY_STANDARD]
+    assert [(v.source_name, v.version) for v in report.versions] == [("new.md", 1)]
+    assert report.ranking
+    assert report.reranking == report.RERANKING_NOT_CONFIGURED
+    assert [(one.text, one.kind) for one in report.routed_terms] == [
+        ("Section 4", report.RoutedTerm.KIND_SECTION)
+    ]
+    (left_out,) = report.exclusions
+    assert report.excluded_document_count == 1
+    assert left_out.document_id == old.id
+    assert left_out.reason == report.Exclusion.REASON_SUPERSEDED
+    assert (left_out.superseded_by_id, left_out.superseded_by_name) == (new.id, "new.md")
+    assert left_out.effective_from == "2025-01-01"
+    assert "notarized" in left_out.best.text
+    both = await client.retrieve("proof of funds", include_out_of_force=True)
+    assert {passage.document_id for passage in both.passages} == {old.id, new.id}
+    assert both.report.included_out_of_force
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"as_of": "2026-13-01"},
+        {"neighbours": 4},
+        {"max_per_document": 51},
+        {"filter": pb.DocumentFilter(authorities=[1, 2, 3, 1])},
+    ],
+)
+async def test_a_search_that_breaks_its_rules_is_refused(client, fields):
+    await refused(client.retrieve("x", **fields), Code.INVALID_ARGUMENT)
