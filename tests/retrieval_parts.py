@@ -79,6 +79,7 @@ async def read_lines(data, source_name, content_type):
 @dataclass
 class Parts:
     index: object
+    embedder: object
     batcher: Batcher
     catalog: Catalog
     leases: Leases
@@ -109,7 +110,8 @@ async def put_together(
     margin=60.0,
     spool_bytes=10**6,
 ):
-    async with Batcher(embedder or WordEmbedder()).running() as batcher:
+    embedder = embedder or WordEmbedder()
+    async with Batcher(embedder).running() as batcher:
         originals = Originals(directory / "originals")
         catalog = Catalog(index)
         leases = Leases(index, catalog, originals, seconds=lease_seconds, margin_seconds=margin)
@@ -133,6 +135,7 @@ async def put_together(
         searcher = Searcher(catalog, batcher, Ranking(dense_weight=0.65))
         yield Parts(
             index,
+            embedder,
             batcher,
             catalog,
             leases,

@@ -75,9 +75,9 @@ async def test_other_metadata_for_the_same_bytes_hold_from_then_on_and_ids_stay(
 async def test_nothing_is_embedded_for_other_metadata(index, directory):
     async with put_together(index, directory) as parts:
         await ingest(parts, TEXT, **WAS)
-        embedded = len(parts.batcher._embedder.batches)
+        embedded = len(parts.embedder.batches)
         await ingest(parts, TEXT, **IS)
-        assert len(parts.batcher._embedder.batches) == embedded
+        assert len(parts.embedder.batches) == embedded
 
 
 class Killed(BaseException):

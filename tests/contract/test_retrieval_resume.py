@@ -183,7 +183,7 @@ async def test_passages_that_were_embedded_are_not_embedded_again(parts, directo
                 break
     kept = vectors_kept(directory)
     assert embedded <= event.passages_embedded <= kept < 200
-    batches = parts.batcher._embedder.batches
+    batches = parts.embedder.batches
     with next(p for p in spooled(directory) if p.name.startswith("vectors")).open("ab") as file:
         file.write(b"cut off")
     batches.clear()
@@ -298,7 +298,7 @@ async def test_what_is_no_hash_is_no_path(directory, sha256):
 
 
 async def query(parts):
-    (vector,) = parts.batcher._embedder.encode(["passage number 7"])
+    (vector,) = parts.embedder.encode(["passage number 7"])
     return Where("a", Kind.PASSAGE), vector, bm25.query_vector("passage number 7")
 
 
@@ -392,7 +392,7 @@ async def test_a_process_that_is_killed_leaves_one_version_and_what_it_did_is_no
             assert await everything(parts) == before
         events, sent = await continued(parts, TEXT)
         assert len(sent) == (0 if survivor is TEXT else len(TEXT) - received)
-        texts = [t for batch in parts.batcher._embedder.batches for t in batch]
+        texts = [t for batch in parts.embedder.batches for t in batch]
         new = [text for text in texts if text != "passage version"]
         assert len(new) == (0 if survivor is TEXT else 200 - kept)
         assert isinstance(events[-1], Result)
