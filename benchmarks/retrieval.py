@@ -44,7 +44,7 @@ def measure(arguments: list[str]) -> dict[str, Any]:
     parser.add_argument("--data", type=Path, required=True, help="the folder of a data set")
     parser.add_argument("--cache", type=Path, help="where vectors are kept between runs")
     parser.add_argument("--ablate", action="store_true", help="the parts one by one as well")
-    parser.add_argument("--dense-weight", type=float, default=0.5)
+    parser.add_argument("--dense-weight", type=float, default=0.4)
     options = parser.parse_args(arguments)
     corpus = load(options.data)
     with (

@@ -145,7 +145,7 @@ async def _found(index: EdgeIndex, catalog: Catalog, question: _Question) -> dic
         _filter(Kind.PASSAGE), question.dense, question.sparse, limit=DEPTH
     )
     await catalog.documents(TENANT, {hit.payload["document_id"] for hit in (*by_dense, *by_sparse)})
-    sums = fuse(by_dense, by_sparse, depth=DEPTH, dense_weight=0.5)
+    sums = fuse(by_dense, by_sparse, depth=DEPTH, dense_weight=0.4)
     return await catalog.read(TENANT, best_first(sums)[:RETURNED])
 
 

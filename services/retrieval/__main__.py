@@ -61,7 +61,7 @@ class Settings(settings.Settings):
     qdrant_on_disk: bool = False
     tenant: str = Field(default="default", pattern=r"^[A-Za-z0-9_.-]{1,64}$")
     # Of the two halves of a passage's score, as measured (ADR 21).
-    dense_weight: float = Field(default=0.5, ge=0, le=1)
+    dense_weight: float = Field(default=0.4, ge=0, le=1)
     # What decides between passages about equally near, in deviations of their scores.
     authority_weight: float = Field(default=0.05, ge=0, le=1)
     recency_weight: float = Field(default=0.05, ge=0, le=1)
