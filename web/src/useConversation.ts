@@ -1,0 +1,98 @@
+/** One conversation with the server: what was stored of it, and the question being asked. */
+import { useCallback, useEffect, useReducer, useRef } from "react";
+import { answersOf, ask, isAbort, problemOf } from "./api";
+import { reduce, type Conversation } from "./conversation";
+import { newName } from "./names";
+import { note } from "./recent";
+import type { AskRequest, Problem } from "./types";
+
+export type Narrowing = Pick<AskRequest, "as_of" | "filter">;
+
+export interface Talk {
+  conversation: Conversation;
+  asking: boolean;
+  /** The conversation's id, which a first question gives it. */
+  ask: (question: string, narrowing: Narrowing) => string;
+  /** The same question under the same key: an answer that was lost on its way is found again. */
+  again: (request: AskRequest) => void;
+  cancel: () => void;
+}
+
+const NOTHING: Conversation = { id: "", loading: false, turns: [] };
+const NOT_FOUND = 404;
+
+export function useConversation(id: string): Talk {
+  const [conversation, dispatch] = useReducer(reduce, NOTHING);
+  const running = useRef<AbortController>(null);
+  const current = useRef("");
+
+  const send = useCallback((request: AskRequest) => {
+    running.current?.abort();
+    const stop = new AbortController();
+    running.current = stop;
+    const key = request.idempotency_key;
+    dispatch({ type: "asked", key, request });
+    note(request.conversation_id, request.question);
+    ask(request, stop.signal, (events) => {
+      dispatch({ type: "events", key, events });
+    })
+      .catch((error: unknown) => {
+        if (isAbort(error) || stop.signal.aborted) dispatch({ type: "cancelled", key });
+        else dispatch({ type: "failed", key, problem: problemOf(error) });
+      })
+      .finally(() => {
+        if (running.current === stop) running.current = null;
+      });
+  }, []);
+
+  useEffect(() => {
+    if (current.current === id) return;
+    current.current = id;
+    running.current?.abort();
+    dispatch({ type: "opened", id, stored: id !== "" });
+    if (id === "") return;
+    const stop = new AbortController();
+    running.current = stop;
+    answersOf(id, stop.signal)
+      .then((answers) => {
+        dispatch({ type: "loaded", id, answers });
+      })
+      .catch((error: unknown) => {
+        if (!isAbort(error))
+          dispatch({ type: "notLoaded", id, problem: unknown(problemOf(error)) });
+      });
+  }, [id]);
+
+  const begin = useCallback(
+    (question: string, narrowing: Narrowing) => {
+      const name = current.current || newName();
+      if (current.current === "") {
+        current.current = name;
+        dispatch({ type: "opened", id: name, stored: false });
+      }
+      send({ ...narrowing, question, conversation_id: name, idempotency_key: newName() });
+      return name;
+    },
+    [send],
+  );
+  const cancel = useCallback(() => {
+    running.current?.abort();
+  }, []);
+
+  return {
+    conversation,
+    asking: conversation.turns.some((turn) => turn.phase === "asking"),
+    ask: begin,
+    again: send,
+    cancel,
+  };
+}
+
+function unknown(problem: Problem): Problem {
+  if (problem.status !== NOT_FOUND) return problem;
+  return {
+    ...problem,
+    title: "This conversation is not there",
+    detail: "No answer is stored under this name: it has expired, or there never was one.",
+  };
+}
