@@ -107,9 +107,10 @@ async def test_a_killed_ingest_leaves_the_old_version_and_a_signal_loses_nothing
         assert report.passage_count == events[-1].result.document.passage_count
 
 
-def test_a_key_is_not_sent_in_the_clear_in_production():
+@pytest.mark.parametrize("profile", ["dev", "prod"])
+def test_a_key_is_sent_in_the_clear_on_this_machine_only(profile):
     with pytest.raises(ValidationError, match="in the clear") as caught:
-        Settings(profile="prod", qdrant_url="http://qdrant:6333", qdrant_api_key="hunter2")
+        Settings(profile=profile, qdrant_url="http://qdrant:6333", qdrant_api_key="hunter2")
     assert "hunter2" not in str(caught.value)
-    Settings(profile="prod", qdrant_url="https://qdrant:6333", qdrant_api_key="hunter2")
-    Settings(profile="dev", qdrant_url="http://qdrant:6333", qdrant_api_key="hunter2")
+    Settings(profile=profile, qdrant_url="https://qdrant:6333", qdrant_api_key="hunter2")
+    Settings(profile=profile, qdrant_url="http://127.0.0.1:6333", qdrant_api_key="hunter2")
