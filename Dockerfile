@@ -27,6 +27,8 @@ ARG SERVICE
 ARG EXTRAS=""
 WORKDIR /src
 RUN python3 -m venv /tools && python3 -m venv --without-pip /opt/verity
+# For strip: some wheels come with their debug symbols.
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends binutils >/dev/null
 COPY pyproject.toml requirements.lock ./
 COPY images/locked.py images/
 RUN python3 images/locked.py pyproject.toml requirements.lock ${SERVICE} ${EXTRAS} >pins.txt \
@@ -41,19 +43,24 @@ RUN /tools/bin/python -m pip --python /opt/verity/bin/python install --no-cache-
  && mkdir -p /opt/verity/share \
  && /opt/verity/bin/python images/sbom.py ${SERVICE} >/opt/verity/share/sbom.cdx.json \
  && python3 images/trim.py /opt/verity/lib/python3*/site-packages ${SERVICE} \
+ && find /opt/verity/lib -name 'loop.cpython*.so' -o -name qdrant_edge.abi3.so -o -name tokenizers.abi3.so \
+  | xargs --no-run-if-empty strip --strip-unneeded \
  && /opt/verity/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/verity/lib \
  && if [ "${SERVICE}" = gateway ]; then cp -r page /opt/verity/share/page; fi \
  && printf '#!/bin/sh\nexec /opt/verity/bin/python -m services.%s "$@"\n' ${SERVICE} >/opt/verity/bin/service \
  && chmod a+rx /opt/verity/bin/service && chmod -R a+rX,go-w /opt/verity
 
 FROM ${BASE_IMAGE}
+ARG BASE_IMAGE
 ARG SERVICE
 # Text in pictures is recognized by tesseract, in the retrieval image; OCR="" leaves it out.
 ARG OCR="eng"
 RUN if [ "${SERVICE}" = retrieval ] && [ -n "${OCR}" ]; then \
-      apt-get update -qq \
+      printf 'path-exclude=/usr/share/%s/*\n' doc man locale fonts >/etc/dpkg/dpkg.cfg.d/lean \
+   && apt-get update -qq \
    && apt-get install -y -qq --no-install-recommends tesseract-ocr $(printf 'tesseract-ocr-%s ' ${OCR}) >/dev/null \
-   && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/*; fi \
+   && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* \
+      /usr/share/tesseract-ocr/*/tessdata/osd.traineddata; fi \
  && rm -rf /usr/lib/python3*/ensurepip /usr/local/lib/python3*/ensurepip /usr/share/python-wheels \
       /usr/local/lib/python3*/site-packages/pip* /usr/local/lib/python3*/site-packages/setuptools* \
       /usr/local/bin/pip* /usr/bin/pip* \
@@ -66,6 +73,7 @@ LABEL org.opencontainers.image.title="verity-${SERVICE}" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.base.name="${BASE_IMAGE}" \
       verity.sbom="/opt/verity/share/sbom.cdx.json" \
       verity.sbom.format="CycloneDX 1.6 JSON"
 ENV PATH=/opt/verity/bin:$PATH \
@@ -76,6 +84,7 @@ ENV PATH=/opt/verity/bin:$PATH \
     TOKENIZERS_PARALLELISM=false \
     HOME=/tmp \
     VERITY_BIND=0.0.0.0:50051 \
+    VERITY_HEALTH_BIND=0.0.0.0:50050 \
     VERITY_METRICS_BIND=0.0.0.0:9464 \
     VERITY_GATEWAY_BIND=0.0.0.0:8000 \
     VERITY_PAGE_DIR=/opt/verity/share/page \

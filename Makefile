@@ -77,6 +77,21 @@ format: setup ## Format code and protos
 bench: setup ## Measure Ask against the same steps as plain functions
 	$(BIN)/python -m benchmarks serve
 
+# make images BASE_IMAGE=python:3.12-slim-bookworm@sha256:... PREFIX=registry.example/verity/
+BASE_IMAGE ?= python:3.12-slim-bookworm
+PREFIX ?=
+.PHONY: images
+images: setup page ## Build the image of every service (needs Docker), and weigh each
+	$(BIN)/python -m images.build --base $(BASE_IMAGE) --prefix '$(PREFIX)'
+
+.PHONY: images-check
+images-check: setup ## Run each image as in a cluster: no root, nothing writable, no network
+	$(BIN)/python -m pytest -q tests/images
+
+.PHONY: manifests
+manifests: setup ## Render every overlay with every set of components, validate and check each
+	$(BIN)/python -m pytest -q tests/manifests
+
 .PHONY: samples
 samples: setup ## Build the sample PDFs from their sources
 	$(BIN)/python -m samples.build

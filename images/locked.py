@@ -2,8 +2,8 @@
 
 usage: python3 images/locked.py pyproject.toml requirements.lock EXTRA...
 
-An extra "only:NAME" is the package NAME and what it needs, without what every service needs. It runs
-before anything is installed, on the standard library alone.
+An extra "only:NAME" is the package NAME and what it needs, without what every service needs. It
+runs before anything is installed, on the standard library alone.
 """
 
 import re
@@ -65,7 +65,7 @@ def needed(project: Mapping[str, Any], lock: str, extras: Sequence[str]) -> list
 
 
 def _roots(project: Mapping[str, Any], extras: Sequence[str]) -> Iterator[str]:
-    if not all(extra.startswith(_ONLY) for extra in extras):
+    if not extras or any(not extra.startswith(_ONLY) for extra in extras):
         yield from project["dependencies"]
     for extra in extras:
         if extra.startswith(_ONLY):

@@ -30,7 +30,8 @@ def bill(service: str) -> dict[str, Any]:
 
 def _component(one: metadata.Distribution) -> dict[str, Any]:
     name = re.sub(r"[-_.]+", "-", one.metadata["Name"]).lower()
-    licence = one.metadata.get("License-Expression") or _short(one.metadata.get("License"))
+    said = one.metadata.json
+    licence = said.get("license_expression") or _short(said.get("license"))
     return {
         "type": "library",
         "name": name,
@@ -40,9 +41,9 @@ def _component(one: metadata.Distribution) -> dict[str, Any]:
     }
 
 
-def _short(text: str | None) -> str:
+def _short(text: str | list[str] | None) -> str:
     """A licence's name; some packages put the whole text there."""
-    first = (text or "").strip().partition("\n")[0]
+    first = str(text or "").strip().partition("\n")[0]
     return first if first != "UNKNOWN" else ""
 
 

