@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from cli.errors import CliError, Violation, from_rpc
 from services.chassis import client, telemetry
-from services.chassis.settings import Settings
+from services.chassis.settings import Settings, Unreadable, faults
 
 T = TypeVar("T")
 
@@ -32,14 +32,11 @@ def traced() -> Iterator[None]:
     try:
         # What is meant for a server, a scrape port above all, is not for a command.
         settings = Settings(metrics_bind="", log_level="error")
-    except ValidationError as error:
+    except (ValidationError, Unreadable) as error:
         raise CliError(
             "The environment does not fit.",
             code="INVALID_ARGUMENT",
-            violations=[
-                Violation("VERITY_" + str(fault["loc"][0]).upper(), fault["msg"])
-                for fault in error.errors()
-            ],
+            violations=[Violation(*fault) for fault in faults(error)],
         ) from error
     if not (settings.otlp_endpoint or settings.otlp_traces_endpoint):
         yield

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import json
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -15,12 +17,13 @@ import uvloop
 from google.protobuf import descriptor_pool
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
+from pydantic import ValidationError
 
 from services.chassis import transport
 from services.chassis.health import Health
 from services.chassis.interceptors import Admitted, Bounded, Layers, Observed
 from services.chassis.metrics import watch_event_loop
-from services.chassis.settings import Settings
+from services.chassis.settings import Settings, Unreadable, faults
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,24 @@ async def serve(service: Service, settings: Settings, *, warm_up: WarmUp | None 
 
 
 def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Runs a process's main on uvloop; the one event loop it has."""
-    uvloop.run(main())
+    """Runs a process's main on uvloop; the one event loop it has.
+
+    Settings that do not fit end it with one line for each, before anything is begun.
+    """
+    try:
+        uvloop.run(main())
+    except (ValidationError, Unreadable) as error:
+        if isinstance(error, ValidationError) and error.title != "Settings":
+            raise
+        for setting, reason in faults(error):
+            line = {
+                "event": "setting_refused",
+                "setting": setting,
+                "reason": reason,
+                "level": "error",
+            }
+            sys.stderr.write(json.dumps(line) + "\n")
+        raise SystemExit(1) from None
 
 
 async def _warm(warm_up: WarmUp | None, health: Health) -> None:

@@ -56,7 +56,9 @@ class Settings(settings.Settings):
     @model_validator(mode="after")
     def _no_wildcard_with_credentials(self) -> "Settings":
         if self.cors_credentials and "*" in listed(self.cors_origins):
-            raise ValueError("cors_credentials needs origins that are named, not *")
+            raise ValueError(
+                "VERITY_CORS_CREDENTIALS needs VERITY_CORS_ORIGINS that are named, not *"
+            )
         return self
 
 

@@ -93,7 +93,9 @@ class Settings(settings.Settings):
     @model_validator(mode="after")
     def _key_is_not_sent_in_the_clear(self) -> "Settings":
         if self.qdrant_api_key.get_secret_value() and not _is_private(self.qdrant_url):
-            raise ValueError("the API key would be sent in the clear: use an https:// qdrant_url")
+            raise ValueError(
+                "VERITY_QDRANT_API_KEY would be sent in the clear: VERITY_QDRANT_URL must be https://"
+            )
         return self
 
     def layout(self, dimensions: int) -> "Layout":
