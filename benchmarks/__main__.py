@@ -15,6 +15,7 @@ def main(arguments: list[str]) -> int:
             "learning",
             "ingest",
             "locate",
+            "loop",
             "mutations",
             "pages",
             "parsers",

@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -29,7 +28,7 @@ from verity.v1 import retrieval_service_pb2 as retrieval
 from verity.v1 import verification_service_pb2 as verification
 from verity.v1.grounding_service_pb2_grpc import GroundingServiceStub
 
-from cli import redis_server
+from benchmarks import store
 from services.chassis import cpu
 from services.chassis.client import channel
 from services.generation import __main__ as generation_main
@@ -84,7 +83,7 @@ async def _measure(data_dir: Path, asks: int, callers: list[int]) -> dict[str, A
             await _warm(ask)
             over_grpc = {str(count): await _load(ask, asks, count) for count in callers}
     # The embedded engine belongs to one process at a time: the system has ended before it is read.
-    async with _redis(data_dir) as port, _plain(data_dir / "retrieval", port) as ask:
+    async with store.running(data_dir) as url, _plain(data_dir / "retrieval", url) as ask:
         await _warm(ask)
         plain = {str(count): await _load(ask, asks, count) for count in callers}
     one = over_grpc[str(callers[0])]
@@ -158,7 +157,7 @@ async def _over_grpc(address: str) -> AsyncIterator[Ask]:
 
 
 @asynccontextmanager
-async def _plain(data_dir: Path, redis_port: int) -> AsyncIterator[Ask]:
+async def _plain(data_dir: Path, redis_url: str) -> AsyncIterator[Ask]:
     threads = cpu.threads()
     async with AsyncExitStack() as stack:
         stored = retrieval_main.Settings(data_dir=data_dir)
@@ -175,7 +174,7 @@ async def _plain(data_dir: Path, redis_port: int) -> AsyncIterator[Ask]:
         verifier = Verifier(executor, MIN_COVERAGE)
         remembered = await stack.enter_async_context(
             open_memory(
-                f"redis://127.0.0.1:{redis_port}/0",
+                redis_url,
                 Keeping(3600, 5, 100),
                 timeout_seconds=0.5,
                 pause_seconds=2.0,
@@ -237,22 +236,6 @@ async def _system(data_dir: Path) -> AsyncIterator[dict[str, Any]]:
     try:
         assert process.stdout
         yield json.loads(await process.stdout.readline())
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-@asynccontextmanager
-async def _redis(directory: Path) -> AsyncIterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-    process = await asyncio.create_subprocess_exec(
-        *redis_server.command(redis_server.binary(), port, directory), stdout=subprocess.DEVNULL
-    )
-    try:
-        async with asyncio.timeout(10):
-            await redis_server.ready(port)
-        yield port
     finally:
         process.terminate()
         await process.wait()

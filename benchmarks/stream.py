@@ -12,38 +12,22 @@ import json
 import statistics
 import time
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 
-from google.protobuf import descriptor_pool
 from verity.v1 import core_pb2 as core
-from verity.v1 import generation_service_pb2_grpc as generation_rpc
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import grounding_service_pb2_grpc as grounding_rpc
 from verity.v1 import retrieval_service_pb2 as retrieval
 from verity.v1 import retrieval_service_pb2_grpc as retrieval_rpc
-from verity.v1 import verification_service_pb2_grpc as verification_rpc
 
+from benchmarks.in_process import SECONDS, system
 from services.chassis import telemetry
-from services.chassis.client import channel
-from services.chassis.server import Service, serving
 from services.chassis.settings import Settings
 from services.generation import __main__ as generation_main
-from services.generation.measured import Measured
-from services.generation.servicer import GenerationServicer
 from services.orchestrator import redis_memory
-from services.orchestrator.asking import Asker, Limits
-from services.orchestrator.graph import Agents, Budgets, build
-from services.orchestrator.measures import Measures
-from services.orchestrator.servicer import GroundingServicer
-from services.verification.entailment import MIN_COVERAGE
-from services.verification.scoring import Weights
-from services.verification.servicer import VerificationServicer
-from services.verification.verifier import Verifier
 
 TARGET = 0.5
-SECONDS = 120.0
 CHARS_A_TOKEN = 4
 SENTENCES = (
     "Any entity with a UBO holding more than 25% equity must submit a notarized proof of funds.",
@@ -178,46 +162,15 @@ class _Given(retrieval_rpc.RetrievalServiceServicer):
 
 @asynccontextmanager
 async def _system(url: str) -> AsyncIterator[grounding_rpc.GroundingServiceStub]:
-    """A client of an orchestrator, with what that needs."""
-    chosen = generation_main.Settings(
+    """A client of an orchestrator without a memory, with what that needs."""
+    drafting = generation_main.Settings(
         backend="openai", model="scripted", openai_base_url=url, structured_output="json_object"
     )
-    async with AsyncExitStack() as stack:
-        executor = stack.enter_context(ThreadPoolExecutor(1))
-        drafter = await stack.enter_async_context(generation_main.open_drafter(chosen))
-        memory = await stack.enter_async_context(
-            redis_memory.open_memory(
-                "redis://127.0.0.1:1",
-                redis_memory.Keeping(60, turns=1),
-                timeout_seconds=0.1,
-                pause_seconds=SECONDS,
-            )
-        )
-
-        async def opened(name: str, servicer: Any, rpc: Any) -> Any:
-            service = f"verity.v1.{name}Service"
-            add = getattr(rpc, f"add_{name}ServiceServicer_to_server")
-            described = descriptor_pool.Default().FindServiceByName(service)
-            deadlines = dict.fromkeys(described.methods_by_name, SECONDS)
-            running = await stack.enter_async_context(
-                serving(Service(service, add, servicer, deadlines), Settings(grace_seconds=0))
-            )
-            to = await stack.enter_async_context(
-                channel(running.address, service=service, idempotent=[])
-            )
-            return getattr(rpc, f"{name}ServiceStub")(to)
-
-        verifier = Verifier(executor, MIN_COVERAGE)
-        drafting = GenerationServicer(Measured(drafter))
-        checking = VerificationServicer(verifier, Weights())
-        agents = Agents(
-            retrieval=await opened("Retrieval", _Given(), retrieval_rpc),
-            generation=await opened("Generation", drafting, generation_rpc),
-            verification=await opened("Verification", checking, verification_rpc),
-            memory=memory,
-            budgets=Budgets(*[SECONDS] * 4),
-            measures=Measures(telemetry.meter()),
-        )
-        asker = Asker(build().compile(), agents, Limits(max_attempts=3, passages=len(PASSAGES)))
-        servicer = GroundingServicer(asker, memory, "benchmark")
-        yield await opened("Grounding", servicer, grounding_rpc)
+    keeping = redis_memory.Keeping(60, turns=1)
+    async with (
+        redis_memory.open_memory(
+            "redis://127.0.0.1:1", keeping, timeout_seconds=0.1, pause_seconds=SECONDS
+        ) as memory,
+        system(_Given(), drafting, memory, passages=len(PASSAGES)) as stub,
+    ):
+        yield stub

@@ -40,3 +40,12 @@ def observed():
         metric_readers=[seen.metric_reader],
     ):
         yield seen
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Prints the tables that tests recorded."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, table in report.user_properties:
+            if name == "table":
+                terminalreporter.section(report.nodeid)
+                terminalreporter.write_line(table)
