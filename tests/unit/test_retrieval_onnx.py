@@ -1,5 +1,9 @@
 """The embedding model in the box."""
 
+import json
+import os
+import shutil
+import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +16,11 @@ import pytest
 from services.retrieval import tokens
 from services.retrieval.minilm import draw
 from services.retrieval.onnx import _MODEL_SHA256, OnnxEmbedder
+from services.retrieval.saturation import saturates
+
+# Runs the process as on another CPU; of Debian's package qemu-user-static.
+EMULATOR = shutil.which("qemu-x86_64-static")
+QUESTION = "Who must hand in a notarized proof of funds?"
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +35,7 @@ def cosine(a, b):
 def test_a_question_is_nearer_to_its_answer_than_to_another_text(embedder):
     question, answer, other = embedder.encode(
         [
-            "Who must hand in a notarized proof of funds?",
+            QUESTION,
             "Entities with an owner above 25% must submit notarized evidence of their money.",
             "Cash and cash equivalents rose by two percent in the third quarter.",
         ]
@@ -77,6 +86,63 @@ def test_integer_arithmetic_stays_near_that_of_the_packaged_graph(embedder):
         )
         exact = states[0].mean(axis=0)
         assert cosine(exact / np.linalg.norm(exact), vector) > 0.999
+
+
+def test_matrices_as_unsigned_integers_make_the_same_vectors(embedder):
+    texts = ["Entities with an owner above 25% must submit evidence.", "Net revenue | 2,450", "?"]
+    assert OnnxEmbedder(unsigned=True).encode(texts) == embedder.encode(texts)
+
+
+def test_the_graph_would_lose_terms_on_a_cpu_that_adds_two_of_them_in_16_bits():
+    graph = onnx.load_from_string(draw(packaged_model())).graph
+    weights = {one.name: onnx.numpy_helper.to_array(one) for one in graph.initializer}
+    products = [node for node in graph.node if node.op_type == "MatMulIntegerToFloat"]
+    matrices = [weights[node.input[1]].astype(int) for node in products]
+    assert max(np.abs(one[::2] + one[1::2]).max() for one in matrices) * 255 > 2**15
+
+
+def test_unsigned_matrices_lose_nothing_in_32_bits():
+    graph = onnx.load_from_string(draw(packaged_model(), unsigned=True)).graph
+    weights = {one.name: onnx.numpy_helper.to_array(one) for one in graph.initializer}
+    products = [node for node in graph.node if node.op_type == "MatMulIntegerToFloat"]
+    assert products
+    for node in products:
+        matrix = weights[node.input[1]]
+        assert matrix.dtype == np.uint8
+        assert weights[node.input[5]] == 128
+        assert len(matrix) * 255 * 255 < 2**31
+
+
+def in_pairs_of_16_bits(rows, matrix):
+    """As the kernels for AVX2 multiply: vpmaddubsw, then vpmaddwd by ones."""
+    terms = rows[:, :, None].astype(int) * matrix[None].astype(int)
+    pairs = terms[:, ::2] + terms[:, 1::2]
+    return pairs.clip(-(2**15), 2**15 - 1).sum(axis=1)
+
+
+def test_a_cpu_that_saturates_is_found_out():
+    assert saturates(in_pairs_of_16_bits)
+    assert not saturates(lambda rows, matrix: rows.astype(int) @ matrix.astype(int))
+
+
+@pytest.mark.skipif(EMULATOR is None, reason="qemu-x86_64-static is not installed")
+@pytest.mark.parametrize(("cpu", "needs_unsigned"), [("Haswell", True), ("IvyBridge", False)])
+def test_vectors_are_right_on_a_cpu_without_vnni(embedder, cpu, needs_unsigned):
+    code = (
+        "import json; from services.retrieval.onnx import OnnxEmbedder;"
+        " from services.retrieval.saturation import saturates;"
+        f" print(json.dumps([saturates(), OnnxEmbedder().encode(['{QUESTION}'])[0]]))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [EMULATOR, "-cpu", cpu, sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        check=True,
+        env=environment,
+    )
+    saturating, vector = json.loads(done.stdout)
+    assert saturating is needs_unsigned
+    assert cosine(vector, embedder.encode([QUESTION])[0]) > 0.9999
 
 
 def packaged_model():
