@@ -10,6 +10,7 @@ from rich.console import Console
 from cli import answers, documents
 from cli.ask import ask
 from cli.check import check
+from cli.config import config
 from cli.errors import USAGE, CliError
 from cli.ingest import ingest
 from cli.up import up
@@ -27,6 +28,7 @@ app.command()(up)
 app.command()(ingest)
 app.command()(ask)
 app.command()(check)
+app.command()(config)
 app.add_typer(documents.app, name="documents")
 app.add_typer(answers.app, name="answers")
 

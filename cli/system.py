@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from cli.errors import CliError
 
@@ -19,9 +20,18 @@ class Claim:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def publish(self, addresses: Mapping[str, str]) -> None:
-        """Makes the addresses known to the other commands."""
-        content = json.dumps({"pid": os.getpid(), "addresses": dict(addresses)}, indent=2)
+    def publish(
+        self,
+        addresses: Mapping[str, str],
+        environments: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        """Makes known to the other commands where the services are, and what each was told."""
+        known = {
+            "pid": os.getpid(),
+            "addresses": dict(addresses),
+            "environments": {name: dict(told) for name, told in (environments or {}).items()},
+        }
+        content = json.dumps(known, indent=2)
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, content.encode() + b"\n", 0)
 
@@ -55,6 +65,15 @@ def claim(data_dir: Path) -> Iterator[Claim]:
 
 def addresses(data_dir: Path) -> dict[str, str]:
     """The address of each service that runs on the data directory; empty when none does."""
+    return _published(data_dir, "addresses")
+
+
+def environments(data_dir: Path) -> dict[str, dict[str, str]]:
+    """What the system that runs on the data directory told each of its processes."""
+    return _published(data_dir, "environments")
+
+
+def _published(data_dir: Path, what: str) -> dict[str, Any]:
     try:
         descriptor = os.open(data_dir / FILE, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
@@ -66,7 +85,7 @@ def addresses(data_dir: Path) -> dict[str, str]:
     finally:
         os.close(descriptor)
     try:
-        return dict(json.loads(content)["addresses"])
+        return dict(json.loads(content)[what])
     except (ValueError, KeyError):
         return {}  # Caught between truncating and writing: as good as not started yet.
 

@@ -171,7 +171,10 @@ class LocalSystem:
         except* CliError as failed:
             first = failed.exceptions[0]
         else:
-            self.claimed.publish({part.spec.name: part.address for part in self.parts})
+            self.claimed.publish(
+                {part.spec.name: part.address for part in self.parts},
+                {part.spec.name: part.spec.environment for part in self.parts},
+            )
             return
         raise first
 
