@@ -167,7 +167,7 @@ def open_ranking(settings: Settings, stack: AsyncExitStack) -> Ranking:
     )
 
 
-def _embedders(settings: Settings) -> tuple[Embedder, Embedder]:
+def embedders(settings: Settings) -> tuple[Embedder, Embedder]:
     """The model as it reads passages and as it reads queries."""
     if not settings.embedding_model_dir:
         embedder = OnnxEmbedder()
@@ -186,7 +186,7 @@ async def main() -> None:
     settings = Settings()
     with telemetry.configured("retrieval", settings):
         async with AsyncExitStack() as stack:
-            passages, queries = await asyncio.to_thread(_embedders, settings)
+            passages, queries = await asyncio.to_thread(embedders, settings)
             model, dimensions = passages.model, passages.dimensions
             index = await stack.enter_async_context(open_index(settings, model, dimensions))
             memory = settings.parse_memory_bytes

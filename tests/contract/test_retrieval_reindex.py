@@ -1,20 +1,26 @@
 """A new collection behind the same alias: built while it is read and written, and the way back."""
 
 import asyncio
+import sys
 from contextlib import asynccontextmanager
+from types import ModuleType
 
+import numpy as np
 import pytest
 from qdrant_client import AsyncQdrantClient
 from retrieval_parts import DIMENSIONS, MODEL, WordEmbedder, everything, found, ingest, put_together
 from retrieval_stores import prepare, quick_directory
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
+from services.retrieval import sentence_transformer
+from services.retrieval.__main__ import Settings
 from services.retrieval.bm25 import query_vector
 from services.retrieval.catalog import Catalog
 from services.retrieval.index import Kind, Where, collection_name
 from services.retrieval.leases import Leases
 from services.retrieval.qdrant_layout import Generations, Layout
 from services.retrieval.qdrant_server import ServerIndex
+from services.retrieval.reindex import __main__ as reindex
 from services.retrieval.reindexing import Reindexer, drop, rollback
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
@@ -157,6 +163,43 @@ async def test_another_model_gets_an_alias_of_its_own_with_vectors_of_its_own():
         assert [hit.id for hit in by_dense] == [hit.id for hit in by_sparse]
         with pytest.raises(FailedPrecondition, match="in use already"):
             await reindexer(client, parts, target, anew=anew).build(drain_seconds=1)
+
+
+class TwoWords:
+    """A model in a directory, as sentence-transformers would load it."""
+
+    def __init__(self, *_, **__):
+        self.prompts = {}
+        self.max_seq_length = None
+        self.tokenizer = None
+
+    def encode(self, sentences, **_):
+        rows = [[1 + text.count("alpha"), 1 + text.count("gamma")] for text in sentences]
+        return np.array([np.array(row) / np.linalg.norm(row) for row in rows], np.float32)
+
+
+async def test_the_command_embeds_with_the_model_that_the_settings_name(monkeypatch):
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+        monkeypatch.setenv(name, "1")
+    library = ModuleType("sentence_transformers")
+    library.SentenceTransformer = TwoWords
+    monkeypatch.setitem(sys.modules, "sentence_transformers", library)
+    async with put_up() as (client, parts):
+        await ingest(parts, "alpha\fgamma gamma gamma\n")
+        model = parts.directory / "model"
+        model.mkdir()
+        (model / "config.json").write_text("{}")
+        settings = Settings(data_dir=parts.directory, embedding_model_dir=str(model))
+        built = await reindex.do(settings, client, "build", source=ALIAS, drain_seconds=1)
+        alias = collection_name(sentence_transformer.mark(model), 2)
+        assert (built["collection"], built["documents"], built["passages"]) == (f"{alias}-2", 1, 2)
+        listed = await reindex.do(settings, client, "list", source="", drain_seconds=1)
+        assert listed["collection"] == built["collection"]
+        index = ServerIndex(client, alias, Layout(2))
+        await prepare(index)
+        question = TwoWords().encode(["gamma gamma gamma"])[0].tolist()
+        nearest, _ = await index.nearest(Where("a", Kind.PASSAGE), question, {}, limit=1)
+        assert nearest[0].score == pytest.approx(1)
 
 
 async def test_an_alias_that_is_not_there_is_not_found():

@@ -205,7 +205,7 @@ def test_settings_choose_the_directory_the_device_and_the_batch_size(
     settings = retrieval.Settings(
         embedding_model_dir=str(tmp_path), embedding_device="cuda:1", embedding_batch_size=7
     )
-    passages, queries = retrieval._embedders(settings)
+    passages, queries = retrieval.embedders(settings)
     assert passages.model == queries.model == sentence_transformer.mark(tmp_path)
     model = passages._model
     assert model.where == (str(tmp_path),)

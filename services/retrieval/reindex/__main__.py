@@ -15,16 +15,16 @@ from dataclasses import asdict
 from typing import Any
 
 import structlog
+from qdrant_client import AsyncQdrantClient
 
 from services.chassis.errors import FailedPrecondition
 from services.retrieval import reading
-from services.retrieval.__main__ import Settings
+from services.retrieval.__main__ import Settings, embedders
 from services.retrieval.catalog import Catalog
 from services.retrieval.document import Chunk
-from services.retrieval.embedding import Vector
+from services.retrieval.embedding import Embedder, Vector
 from services.retrieval.index import collection_name
 from services.retrieval.leases import Leases
-from services.retrieval.onnx import OnnxEmbedder
 from services.retrieval.originals import Originals
 from services.retrieval.passage import Passage
 from services.retrieval.qdrant_layout import Generations
@@ -36,41 +36,54 @@ async def _run(command: str, source: str, drain_seconds: float) -> Any:
     settings = Settings()
     if not settings.qdrant_url:
         raise FailedPrecondition("VERITY_QDRANT_URL is empty: there is no server to do this on.")
-    originals = Originals(settings.originals_url or settings.data_dir / "originals")
     client = connect(
         settings.qdrant_url,
         api_key=settings.qdrant_api_key.get_secret_value(),
         grpc_port=settings.qdrant_grpc_port,
     )
-    alias = collection_name(OnnxEmbedder.model, OnnxEmbedder.dimensions)
-    target = Generations(client, alias, settings.layout(OnnxEmbedder.dimensions))
+    try:
+        return await do(settings, client, command, source=source, drain_seconds=drain_seconds)
+    finally:
+        await client.close()
+
+
+async def do(
+    settings: Settings,
+    client: AsyncQdrantClient,
+    command: str,
+    *,
+    source: str,
+    drain_seconds: float,
+) -> Any:
+    """Does it on a server, for the embedding model of the settings, and reports."""
+    originals = Originals(settings.originals_url or settings.data_dir / "originals")
+    embedder, _ = await asyncio.to_thread(embedders, settings)
+    alias = collection_name(embedder.model, embedder.dimensions)
+    target = Generations(client, alias, settings.layout(embedder.dimensions))
 
     def leases(index: ServerIndex) -> Leases:
         return Leases(index, Catalog(index), originals, seconds=settings.ingest_seconds)
 
-    try:
-        match command:
-            case "build":
-                same = source in ("", alias)
-                anew = None if same else _Anew(originals)
-                reindexer = Reindexer(client, target, source or alias, leases, anew)
-                return asdict(await reindexer.build(drain_seconds=drain_seconds))
-            case "rollback":
-                return {"collection": await rollback(target)}
-            case "drop":
-                return {"dropped": await drop(client, target)}
-            case _:
-                return {"collection": await target.current(), "all": await target.all()}
-    finally:
-        await client.close()
+    match command:
+        case "build":
+            same = source in ("", alias)
+            anew = None if same else _Anew(originals, embedder)
+            reindexer = Reindexer(client, target, source or alias, leases, anew)
+            return asdict(await reindexer.build(drain_seconds=drain_seconds))
+        case "rollback":
+            return {"collection": await rollback(target)}
+        case "drop":
+            return {"dropped": await drop(client, target)}
+        case _:
+            return {"collection": await target.current(), "all": await target.all()}
 
 
 class _Anew:
     """Embeds passages from the text of their documents, as an ingest does."""
 
-    def __init__(self, originals: Originals) -> None:
+    def __init__(self, originals: Originals, embedder: Embedder) -> None:
         self._originals = originals
-        self._embedder = OnnxEmbedder()
+        self._embedder = embedder
 
     async def __call__(
         self, tenant: str, passages: Sequence[Passage]
