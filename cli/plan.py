@@ -93,6 +93,8 @@ def parts(
     """Every process of the system, the gateway first and Redis last; `model`: what names it."""
     address = {name: f"{HOST}:{port}" for name, port in chosen.grpc.items()}
     shared = {
+        # On this machine alone, nobody is asked who they are, unless the shell says otherwise.
+        "VERITY_AUTH": os.environ.get("VERITY_AUTH", "none"),
         "VERITY_REDIS_URL": f"redis://{HOST}:{chosen.redis}/0",
         "VERITY_RETRIEVAL_TARGET": address["retrieval"],
         "VERITY_GENERATION_TARGET": address["generation"],
@@ -164,6 +166,7 @@ def free_address() -> str:
 def _gateway(chosen: Ports, address: dict[str, str]) -> Part:
     host = chosen.gateway.rpartition(":")[0]
     told = {
+        "VERITY_AUTH": os.environ.get("VERITY_AUTH", "none"),
         "VERITY_GATEWAY_BIND": chosen.gateway,
         "VERITY_METRICS_BIND": f"{HOST}:{chosen.metrics[GATEWAY]}",
         "VERITY_PAGE_DIR": os.environ.get("VERITY_PAGE_DIR", str(PAGE)),

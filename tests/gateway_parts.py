@@ -19,6 +19,7 @@ from verity.v1 import (
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import retrieval_service_pb2 as retrieval
 
+from services.chassis.authentication import opened
 from services.chassis.errors import InvalidInput
 from services.chassis.server import Service
 from services.chassis.server import serving as grpc_serving
@@ -217,17 +218,20 @@ class Gateway:
     client: httpx.AsyncClient
     upstream: Upstream
     draining: Draining
+    addresses: dict[str, str]
 
 
 @asynccontextmanager
-async def services(behaviour: Behaviour) -> AsyncIterator[dict[str, str]]:
+async def services(
+    behaviour: Behaviour, settings: Settings | None = None
+) -> AsyncIterator[dict[str, str]]:
     """Every service, faked; their addresses by full name."""
     async with AsyncExitStack() as stack:
         addresses = {}
         for name, add in ADDERS.items():
             methods = descriptor_pool.Default().FindServiceByName(name).methods_by_name
             fake = Service(name, add, servicer(name, behaviour), dict.fromkeys(methods, 10.0))
-            running = await stack.enter_async_context(grpc_serving(fake, Settings()))
+            running = await stack.enter_async_context(grpc_serving(fake, settings or Settings()))
             await running.warming
             addresses[name] = running.address
         yield addresses
@@ -239,6 +243,7 @@ async def gateway(
     *,
     deadlines: Deadlines | None = None,
     targets: dict[str, str] | None = None,
+    settings: Settings | None = None,
     proxies: str = "",
     **edge,
 ) -> AsyncIterator[Gateway]:
@@ -246,17 +251,18 @@ async def gateway(
     behaviour, draining = Behaviour(), Draining()
     edge.setdefault("rate_per_second", 0)
     async with AsyncExitStack() as stack:
-        addresses = await stack.enter_async_context(services(behaviour))
+        addresses = await stack.enter_async_context(services(behaviour, settings))
         upstream = await stack.enter_async_context(
             connected({**addresses, **(targets or {})}, deadlines or Deadlines())
         )
-        app = build(upstream, Edge(**edge), page, draining)
+        authenticator = await stack.enter_async_context(opened(settings or Settings()))
+        app = build(upstream, Edge(**edge), page, draining, authenticator)
         how = Serving("127.0.0.1:0", 0, 5, proxies)
         address = await stack.enter_async_context(serving(app, how, draining))
         client = await stack.enter_async_context(
             httpx.AsyncClient(base_url=f"http://{address}", trust_env=False, timeout=20)
         )
-        yield Gateway(f"http://{address}", behaviour, client, upstream, draining)
+        yield Gateway(f"http://{address}", behaviour, client, upstream, draining, addresses)
 
 
 def parsed(text: str) -> list[tuple[str, str]]:

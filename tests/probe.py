@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool
 from verity.v1 import generation_service_pb2 as pb
+from verity.v1 import rules_pb2
 
 from services.chassis.client import channel
 from services.chassis.server import Running, Service, serving
@@ -22,6 +23,12 @@ KINDS = {
 }
 
 Act = Callable[[pb.GenerateRequest, Any], Awaitable[pb.GenerateResponse]]
+
+
+def _needs(scope: int) -> descriptor_pb2.MethodOptions:
+    options = descriptor_pb2.MethodOptions()
+    options.Extensions[rules_pb2.scopes].append(scope)
+    return options
 
 
 def _describe() -> None:
@@ -40,6 +47,7 @@ def _describe() -> None:
                         output_type=".verity.v1.GenerateResponse",
                         client_streaming=many_requests,
                         server_streaming=many_replies,
+                        options=_needs(rules_pb2.SCOPE_ASK),
                     )
                     for name, (many_requests, many_replies) in KINDS.items()
                 ],

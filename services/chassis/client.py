@@ -9,7 +9,8 @@ from typing import Any
 import grpc
 from opentelemetry import trace
 
-from services.chassis import deadline, telemetry, transport
+from services.chassis import deadline, identity, telemetry, transport
+from services.chassis.trust import Tls
 
 Code = grpc.StatusCode
 
@@ -21,7 +22,7 @@ _SCHEMES = ("dns:", "ipv4:", "ipv6:", "unix:", "xds:")
 
 @asynccontextmanager
 async def channel(
-    target: str, *, service: str, idempotent: Collection[str]
+    target: str, *, service: str, idempotent: Collection[str], tls: Tls | None = None
 ) -> AsyncIterator[grpc.aio.Channel]:
     """The one channel of this process to a service.
 
@@ -29,14 +30,29 @@ async def channel(
         target: A name to resolve, as host:port, or a full gRPC target such as unix:/run/x.sock.
         service: The service's full name, such as "verity.v1.RetrievalService".
         idempotent: The methods that may be sent again when the service was unavailable.
+        tls: Our certificate, and whose we take for the target's name; None: in the clear.
     """
-    calls = _Calls()
-    async with grpc.aio.insecure_channel(
-        target if target.startswith(_SCHEMES) else f"dns:///{target}",
-        options=transport.client_options(service_config(service, idempotent)),
-        interceptors=[kind(calls) for kind in _KINDS],
-    ) as opened:
-        yield opened
+    calls = _Calls(by_word=tls is not None)
+    where = target if target.startswith(_SCHEMES) else f"dns:///{target}"
+    options = transport.client_options(service_config(service, idempotent))
+    if tls is None:
+        async with grpc.aio.insecure_channel(
+            where, options=options, interceptors=[kind(calls) for kind in _KINDS]
+        ) as opened:
+            yield opened
+        return
+    from services.chassis import certificates, reloading  # noqa: PLC0415 - as in server.py
+
+    def made(material: certificates.Material) -> grpc.aio.Channel:
+        return grpc.aio.secure_channel(
+            where,
+            certificates.channel_credentials(material),
+            options=options,
+            interceptors=[kind(calls) for kind in _KINDS],
+        )
+
+    async with reloading.Channel(certificates.Files(tls), made) as reloaded:
+        yield reloaded
 
 
 def service_config(service: str, idempotent: Collection[str]) -> str:
@@ -67,9 +83,10 @@ def service_config(service: str, idempotent: Collection[str]) -> str:
 
 
 class _Calls:
-    """Sends each call with its deadline and inside its own span, which ends as the call ends."""
+    """Sends each call with its deadline, its caller and inside its own span, which ends with it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_word: bool) -> None:
+        self._by_word = by_word
         self._duration = telemetry.meter().create_histogram(
             "rpc.client.call.duration", unit="s", description="How long RPCs took to be answered."
         )
@@ -109,7 +126,11 @@ class _Calls:
                 grpc.aio.Metadata(),
                 details="No time is left for this call; it was not sent.",
             )
-        metadata = grpc.aio.Metadata(*(details.metadata or ()), *telemetry.inject(span).items())
+        metadata = grpc.aio.Metadata(
+            *(details.metadata or ()),
+            *telemetry.inject(span).items(),
+            *identity.forwarded(by_word=self._by_word).items(),
+        )
         try:
             call = await continuation(
                 details._replace(timeout=timeout, metadata=metadata),  # type: ignore[attr-defined]  # a named tuple

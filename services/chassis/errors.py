@@ -33,6 +33,14 @@ class InvalidInput(Exception):
         self.reason = reason
 
 
+class Unauthenticated(Exception):
+    """Nobody knows who calls."""
+
+
+class PermissionDenied(Exception):
+    """Who calls may not do this."""
+
+
 class NotFound(Exception):
     """What is named does not exist for this caller."""
 

@@ -14,7 +14,8 @@ from google.rpc import status_pb2
 from grpc_status import rpc_status
 from opentelemetry import trace
 
-from services.chassis import deadline, status, telemetry, validation
+from services.chassis import access, deadline, identity, status, telemetry, validation
+from services.chassis.authentication import Authenticator
 from services.chassis.errors import Overloaded
 
 Code = grpc.StatusCode
@@ -223,6 +224,21 @@ class Bounded:
             yield
 
 
+class Authenticated:
+    """Lets in who is known and may call the method; deeper down, `identity.caller` says who."""
+
+    def __init__(self, authenticator: Authenticator) -> None:
+        self._authenticator = authenticator
+
+    @asynccontextmanager
+    async def __call__(self, call: Call) -> AsyncIterator[None]:
+        headers = dict(call.context.invocation_metadata() or ())
+        one = await self._authenticator.caller(headers, _names(call.context))
+        identity.permit(one, access.scopes(call.method))
+        with identity.calling(one):
+            yield
+
+
 class Admitted:
     """Turns RPCs away at once when too many are in flight, instead of letting all of them wait."""
 
@@ -252,6 +268,12 @@ def _outcome(code: grpc.StatusCode, span: trace.Span) -> dict[str, str]:
         span.set_status(trace.StatusCode.ERROR)
     span.set_attributes(attributes)
     return attributes
+
+
+def _names(context: Context) -> list[str]:
+    """The names in the certificate of the other end, which the CA vouches for."""
+    names = context.auth_context().get("x509_subject_alternative_name", ())
+    return [name.decode(errors="replace") for name in names]
 
 
 def _headers(context: Context) -> dict[str, str]:

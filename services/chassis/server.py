@@ -19,9 +19,10 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from pydantic import ValidationError
 
-from services.chassis import transport
+from services.chassis import authentication, transport
+from services.chassis.authentication import Authenticator
 from services.chassis.health import Health
-from services.chassis.interceptors import Admitted, Bounded, Layers, Observed
+from services.chassis.interceptors import Admitted, Authenticated, Bounded, Layers, Observed
 from services.chassis.metrics import watch_event_loop
 from services.chassis.settings import Settings, Unreadable, faults
 
@@ -58,13 +59,23 @@ class Running:
     Args:
         address: Where, as host:port.
         warming: Ends when the server is ready, or with the exception for which it never will be.
+        health: Where health alone is answered, in the clear; empty: nowhere.
     """
 
     address: str
     warming: asyncio.Task[None]
+    health: str = ""
+
+
+@dataclass(frozen=True)
+class _Probed:
+    server: grpc.aio.Server
+    address: str
 
 
 WarmUp = Callable[[], Awaitable[object]]
+
+_PROBE_AGE_SECONDS = 300.0
 
 
 @asynccontextmanager
@@ -72,10 +83,28 @@ async def serving(
     service: Service, settings: Settings, *, warm_up: WarmUp | None = None
 ) -> AsyncIterator[Running]:
     """Listens at once, is ready after warm_up, and on leaving lets the calls in flight finish."""
+    async with (
+        authentication.opened(settings) as authenticator,
+        _serving(service, settings, authenticator, warm_up) as running,
+    ):
+        yield running
+
+
+@asynccontextmanager
+async def _serving(
+    service: Service, settings: Settings, authenticator: Authenticator, warm_up: WarmUp | None
+) -> AsyncIterator[Running]:
     health = Health(service.name)
     server = grpc.aio.server(
         interceptors=[
-            Layers([Observed(), Bounded(service.deadlines), Admitted(settings.max_in_flight)])
+            Layers(
+                [
+                    Observed(),
+                    Bounded(service.deadlines),
+                    Authenticated(authenticator),
+                    Admitted(settings.max_in_flight),
+                ]
+            )
         ],
         options=transport.server_options(settings.max_connection_age_seconds),
     )
@@ -84,21 +113,23 @@ async def serving(
     if settings.profile == "dev":
         names = (service.name, "grpc.health.v1.Health", reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, server)
-    port = server.add_insecure_port(settings.bind)
-    address = f"{settings.bind.rpartition(':')[0]}:{port}"
+    address = _listen(server, settings)
+    probed = await _probed(health, settings.health_bind)
     await server.start()
-    warming = asyncio.create_task(_warm(warm_up, health))
+    warming = asyncio.create_task(_warm(authenticator, warm_up, health))
     lag = asyncio.create_task(watch_event_loop())
     log = structlog.get_logger()
     try:
-        log.info("listening", address=address)
-        yield Running(address, warming)
+        log.info("listening", address=address, tls=settings.tls is not None)
+        yield Running(address, warming, probed.address if probed else "")
     finally:
         health.enter_graceful_shutdown()
         log.info("draining", seconds=settings.drain_seconds)
         await asyncio.sleep(settings.drain_seconds)
         health.close()
         await server.stop(settings.grace_seconds)
+        if probed:
+            await probed.server.stop(0)
         for task in (warming, lag):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
@@ -141,8 +172,32 @@ def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
         raise SystemExit(1) from None
 
 
-async def _warm(warm_up: WarmUp | None, health: Health) -> None:
+def _listen(server: grpc.aio.Server, settings: Settings) -> str:
+    """The address at which it will listen."""
+    host = settings.bind.rpartition(":")[0]
+    if settings.tls is None:
+        return f"{host}:{server.add_insecure_port(settings.bind)}"
+    from services.chassis.certificates import Files, server_credentials  # noqa: PLC0415 - as keys
+
+    asks_clients = settings.tls_client_certificates == "required"
+    credentials = server_credentials(Files(settings.tls), asks_clients=asks_clients)
+    return f"{host}:{server.add_secure_port(settings.bind, credentials)}"
+
+
+async def _probed(health: Health, bind: str) -> _Probed | None:
+    """Answers health alone, for probes that have no certificate."""
+    if not bind:
+        return None
+    server = grpc.aio.server(options=transport.server_options(_PROBE_AGE_SECONDS))
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    port = server.add_insecure_port(bind)
+    await server.start()
+    return _Probed(server, f"{bind.rpartition(':')[0]}:{port}")
+
+
+async def _warm(authenticator: Authenticator, warm_up: WarmUp | None, health: Health) -> None:
     started = time.perf_counter()
+    await authenticator.ready()
     if warm_up is not None:
         await warm_up()
     health.ready()

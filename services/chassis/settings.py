@@ -14,8 +14,9 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-_PASSWORD = re.compile(r"://[^/@]*@")
+from services.chassis.trust import Trust
 
+_PASSWORD = re.compile(r"://[^/@]*@")
 
 SECRETS_DIR = "VERITY_SECRETS_DIR"
 
@@ -33,7 +34,7 @@ class Unreadable(ValueError):
         self.variable, self.reason = variable, reason
 
 
-class Settings(BaseSettings):
+class Settings(Trust):
     """The settings that every service has; a service adds its own in a subclass.
 
     Each field is read from VERITY_<NAME>, and else from a file of that name in the directory that
@@ -53,7 +54,6 @@ class Settings(BaseSettings):
     secrets_dir: str = ""
     bind: str = Field(default="127.0.0.1:0", pattern=r"^.+:\d+$")
     metrics_bind: str = Field(default="", pattern=r"^(.+:\d+)?$")
-    profile: Literal["dev", "prod"] = "dev"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     max_in_flight: int = Field(default=64, ge=1)
     # Long enough for clients to hear that nothing more is to be sent, and for what is on its way to
@@ -61,6 +61,9 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(default=0.5, ge=0)
     grace_seconds: float = Field(default=20.0, ge=0)
     max_connection_age_seconds: float = Field(default=300.0, ge=1)
+    # Where health alone is answered, in the clear; empty: only where calls are.
+    health_bind: str = Field(default="", pattern=r"^(.+:\d+)?$")
+
     otlp_endpoint: str = Field(default="", validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
     otlp_traces_endpoint: str = Field(
         default="", validation_alias="OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"

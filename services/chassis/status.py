@@ -14,6 +14,8 @@ from services.chassis.errors import (
     NotFound,
     OutOfRange,
     Overloaded,
+    PermissionDenied,
+    Unauthenticated,
     Unavailable,
 )
 
@@ -21,6 +23,8 @@ Code = grpc.StatusCode
 
 STATUS: dict[type[Exception], Code] = {
     InvalidInput: Code.INVALID_ARGUMENT,
+    Unauthenticated: Code.UNAUTHENTICATED,
+    PermissionDenied: Code.PERMISSION_DENIED,
     NotFound: Code.NOT_FOUND,
     OutOfRange: Code.OUT_OF_RANGE,
     FailedPrecondition: Code.FAILED_PRECONDITION,

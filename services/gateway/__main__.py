@@ -2,11 +2,12 @@
 
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from services.chassis import settings, telemetry
+from services.chassis import authentication, settings, telemetry
 from services.chassis.server import run
 from services.gateway.app import Draining, Edge, build
 from services.gateway.server import Serving, serving, until_asked_to_stop
@@ -54,6 +55,12 @@ class Settings(settings.Settings):
         return value
 
     @model_validator(mode="after")
+    def _callers_have_tokens(self) -> Self:
+        if self.auth == "mtls":
+            raise ValueError("callers over HTTP have no certificates here: VERITY_AUTH=jwt or none")
+        return self
+
+    @model_validator(mode="after")
     def _no_wildcard_with_credentials(self) -> "Settings":
         if self.cors_credentials and "*" in listed(self.cors_origins):
             raise ValueError(
@@ -80,6 +87,7 @@ async def main() -> None:
                     "verity.v1.VerificationService": settings.verification_target,
                 },
                 Deadlines(settings.call_seconds, settings.ask_seconds, settings.ingest_seconds),
+                settings.tls,
             )
         )
         edge = Edge(
@@ -98,7 +106,8 @@ async def main() -> None:
             settings.grace_seconds,
             settings.trusted_proxies,
         )
-        app = build(upstream, edge, settings.page_dir, draining)
+        authenticator = await stack.enter_async_context(authentication.opened(settings))
+        app = build(upstream, edge, settings.page_dir, draining, authenticator)
         async with serving(app, how, draining):
             await until_asked_to_stop()
 

@@ -1,5 +1,6 @@
 """The routes: each twin of an RPC, the flat question, page images, the page, health."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,14 +17,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from services.chassis import telemetry
+from services.chassis.authentication import Authenticator
 from services.gateway import edge, openapi, problem
 from services.gateway.calls import Calls
 from services.gateway.edge import Limited, SameOrigin, Seen
+from services.gateway.known import Known
 from services.gateway.page import Page
 from services.gateway.problem import Problem
 from services.gateway.rates import Rates
 from services.gateway.twins import all_twins
-from services.gateway.upstream import Upstream
+from services.gateway.upstream import READY_SECONDS, Upstream
 
 Code = grpc.StatusCode
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -64,7 +67,13 @@ class Draining:
         self.begun = False
 
 
-def build(upstream: Upstream, limits: Edge, page_folder: Path, draining: Draining) -> ASGIApp:
+def build(
+    upstream: Upstream,
+    limits: Edge,
+    page_folder: Path,
+    draining: Draining,
+    authenticator: Authenticator,
+) -> ASGIApp:
     """The whole application, ready to be served."""
     calls = Calls(upstream, limits.max_body_bytes, limits.heartbeat_seconds)
     app = FastAPI(
@@ -93,12 +102,14 @@ def build(upstream: Upstream, limits: Edge, page_folder: Path, draining: Drainin
     routes += [
         Route("/openapi.json", _Methods("/openapi.json", {"GET": _json(document)})),
         Route("/healthz", _Methods("/healthz", {"GET": _json({"status": "ok"})})),
-        Route("/readyz", _Methods("/readyz", {"GET": _Ready(upstream, draining)})),
+        Route("/readyz", _Methods("/readyz", {"GET": _Ready(upstream, draining, authenticator)})),
         Route("/{path:path}", _Methods("/{path}", {"GET": _Files(Page(page_folder))})),
     ]
     app.router.routes[:] = routes
     layered: ASGIApp = Limited(
-        app, Rates(limits.rate_per_second, limits.rate_burst), limits.max_in_flight
+        Known(app, authenticator),
+        Rates(limits.rate_per_second, limits.rate_burst),
+        limits.max_in_flight,
     )
     if limits.origins:
         layered = CORSMiddleware(
@@ -106,7 +117,13 @@ def build(upstream: Upstream, limits: Edge, page_folder: Path, draining: Drainin
             allow_origins=limits.origins,
             allow_credentials=limits.credentials,
             allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Content-Type", "traceparent", "tracestate", "grpc-timeout"],
+            allow_headers=[
+                "Authorization",
+                "Content-Type",
+                "traceparent",
+                "tracestate",
+                "grpc-timeout",
+            ],
             expose_headers=EXPOSED,
         )
     return Seen(SameOrigin(layered, frozenset(limits.origins), limits.hosts), limits.send_seconds)
@@ -153,14 +170,23 @@ class _Files:
 
 
 class _Ready:
-    """Ready while every service behind it serves and the process is not on its way out."""
+    """Ready while callers can be told apart and every service serves, until the process ends."""
 
-    def __init__(self, upstream: Upstream, draining: Draining) -> None:
+    def __init__(
+        self, upstream: Upstream, draining: Draining, authenticator: Authenticator
+    ) -> None:
         self._upstream, self._draining = upstream, draining
+        self._authenticator = authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._draining.begun:
             raise Problem(503, "The gateway is stopping.", code=Code.UNAVAILABLE, retry_after=1)
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                await self._authenticator.ready()
+        except TimeoutError:
+            detail = "The keys that tokens are checked with cannot be read; see VERITY_JWKS."
+            raise Problem(503, detail, code=Code.UNAVAILABLE, retry_after=1) from None
         if missing := await self._upstream.not_serving():
             detail = f"Not serving: {', '.join(missing)}."
             raise Problem(503, detail, code=Code.UNAVAILABLE, retry_after=1)

@@ -37,6 +37,8 @@ HTTP: dict[grpc.StatusCode, int] = {
     Code.UNAUTHENTICATED: 401,
 }
 UNAVAILABLE_RETRY_SECONDS = 1.0
+# What RFC 9110 wants beside a 401; RFC 6750 says the scheme.
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="verity"'}
 
 
 class Problem(Exception):
@@ -130,6 +132,21 @@ def of(error: grpc.aio.AioRpcError) -> Problem:
         violations=tuple(violations),
         retry_after=retry_after,
         error_id=error_id,
+        headers=_CHALLENGE if code is Code.UNAUTHENTICATED else None,
+    )
+
+
+def refused(error: Exception) -> Problem:
+    """What a failure of the gateway's own, raised as services raise theirs, means over HTTP."""
+    said = status.of(error)
+    assert said is not None  # noqa: S101 - one of errors.py
+    code = status.code_of(said)
+    return Problem(
+        HTTP[code],
+        said.message,
+        code=code,
+        retry_after=UNAVAILABLE_RETRY_SECONDS if code is Code.UNAVAILABLE else 0.0,
+        headers=_CHALLENGE if code is Code.UNAUTHENTICATED else None,
     )
 
 

@@ -10,6 +10,7 @@ import grpc
 from google.protobuf.message_factory import GetMessageClass
 
 from services.chassis.client import channel
+from services.chassis.trust import Tls
 from services.gateway.twins import SLOW, Twin, all_twins
 
 READY_SECONDS = 2.0
@@ -72,12 +73,15 @@ class Upstream:
 
 
 @asynccontextmanager
-async def connected(targets: Mapping[str, str], deadlines: Deadlines) -> AsyncIterator[Upstream]:
+async def connected(
+    targets: Mapping[str, str], deadlines: Deadlines, tls: Tls | None = None
+) -> AsyncIterator[Upstream]:
     """Opens a channel to each service.
 
     Args:
         targets: The address of each service, by the service's full name.
         deadlines: The most each call may take.
+        tls: Our certificate, and whose we take for the services' names; None: in the clear.
     """
     async with AsyncExitStack() as stack:
         channels = {}
@@ -86,7 +90,7 @@ async def connected(targets: Mapping[str, str], deadlines: Deadlines) -> AsyncIt
                 twin.rpc.name for twin in all_twins() if twin.service == service and twin.idempotent
             ]
             channels[service] = await stack.enter_async_context(
-                channel(target, service=service, idempotent=idempotent)
+                channel(target, service=service, idempotent=idempotent, tls=tls)
             )
         yield Upstream(channels, deadlines)
 

@@ -23,7 +23,6 @@ from services.orchestrator.servicer import DEADLINES, GroundingServicer
 class Settings(settings.Settings):
     """The orchestrator's settings."""
 
-    tenant: str = Field(default="default", pattern=r"^[A-Za-z0-9_.-]{1,64}$")
     retrieval_target: str = "127.0.0.1:50052"
     generation_target: str = "127.0.0.1:50053"
     verification_target: str = "127.0.0.1:50054"
@@ -76,6 +75,7 @@ async def main() -> None:
                 settings.retrieval_target,
                 service="verity.v1.RetrievalService",
                 idempotent=["Retrieve"],
+                tls=settings.tls,
             )
         )
         generation = await stack.enter_async_context(
@@ -83,6 +83,7 @@ async def main() -> None:
                 settings.generation_target,
                 service="verity.v1.GenerationService",
                 idempotent=[],  # A model that is asked again costs again, and may say otherwise.
+                tls=settings.tls,
             )
         )
         verification = await stack.enter_async_context(
@@ -90,6 +91,7 @@ async def main() -> None:
                 settings.verification_target,
                 service="verity.v1.VerificationService",
                 idempotent=["Verify", "ScoreConfidence"],
+                tls=settings.tls,
             )
         )
         agents = Agents(
@@ -114,7 +116,7 @@ async def main() -> None:
             Service(
                 name="verity.v1.GroundingService",
                 add=add_GroundingServiceServicer_to_server,
-                servicer=GroundingServicer(asker, memory, settings.tenant),
+                servicer=GroundingServicer(asker, memory),
                 deadlines=DEADLINES,
             ),
             settings,

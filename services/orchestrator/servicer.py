@@ -8,6 +8,7 @@ import grpc
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1.grounding_service_pb2_grpc import GroundingServiceServicer
 
+from services.chassis import identity
 from services.chassis.errors import InvalidInput, Violation
 from services.orchestrator.asking import Asker
 from services.orchestrator.grounding_log import failing_documents
@@ -28,34 +29,35 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class GroundingServicer(GroundingServiceServicer):
-    """Serves one tenant: until callers have an identity, a setting says which."""
+    """Serves each caller's tenant."""
 
-    def __init__(self, asker: Asker, memory: Memory, tenant: str) -> None:
+    def __init__(self, asker: Asker, memory: Memory) -> None:
         self._asker = asker
         self._memory = memory
-        self._tenant = tenant
 
     async def Ask(self, request: grounding.AskRequest, _context: Context) -> grounding.AskResponse:
-        return grounding.AskResponse(answer=await self._asker.ask(self._tenant, request))
+        return grounding.AskResponse(
+            answer=await self._asker.ask(identity.caller().tenant, request)
+        )
 
     async def AskStream(
         self, request: grounding.AskStreamRequest, _context: Context
     ) -> AsyncGenerator[grounding.AskStreamResponse, None]:
-        async with aclosing(self._asker.stream(self._tenant, request.ask)) as events:
+        async with aclosing(self._asker.stream(identity.caller().tenant, request.ask)) as events:
             async for event in events:
                 yield event
 
     async def GetAnswer(
         self, request: grounding.GetAnswerRequest, _context: Context
     ) -> grounding.GetAnswerResponse:
-        answer = await self._memory.answer(self._tenant, request.answer_id)
+        answer = await self._memory.answer(identity.caller().tenant, request.answer_id)
         return grounding.GetAnswerResponse(answer=answer)
 
     async def ListAnswers(
         self, request: grounding.ListAnswersRequest, _context: Context
     ) -> grounding.ListAnswersResponse:
         answers, more = await self._memory.answers(
-            self._tenant,
+            identity.caller().tenant,
             request.conversation_id,
             limit=request.page_size or _DEFAULT_PAGE_SIZE,
             before=_before(request),
@@ -66,8 +68,8 @@ class GroundingServicer(GroundingServiceServicer):
     async def GetGroundingQuality(
         self, request: grounding.GetGroundingQualityRequest, _context: Context
     ) -> grounding.GetGroundingQualityResponse:
-        recent = await self._memory.quality(self._tenant, request.conversation_id)
-        log = await self._memory.log(self._tenant, request.conversation_id)
+        recent = await self._memory.quality(identity.caller().tenant, request.conversation_id)
+        log = await self._memory.log(identity.caller().tenant, request.conversation_id)
         return grounding.GetGroundingQualityResponse(
             historical_quality=mean(recent),
             answer_count=len(recent),

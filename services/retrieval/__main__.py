@@ -59,7 +59,6 @@ class Settings(settings.Settings):
     qdrant_write_consistency_factor: int = Field(default=1, ge=1)
     qdrant_shard_number: int = Field(default=1, ge=1)
     qdrant_on_disk: bool = False
-    tenant: str = Field(default="default", pattern=r"^[A-Za-z0-9_.-]{1,64}$")
     # Of the two halves of a passage's score, as measured (ADR 21).
     dense_weight: float = Field(default=0.4, ge=0, le=1)
     # What decides between passages about equally near, in deviations of their scores.
@@ -225,7 +224,6 @@ async def main() -> None:
                 catalog,
                 Listing(catalog, index),
                 Renderer(catalog, originals, painter, seconds=settings.parse_seconds),
-                tenant=settings.tenant,
                 default_limit=settings.default_limit,
             )
 

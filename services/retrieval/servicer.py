@@ -9,6 +9,7 @@ import grpc
 from verity.v1 import retrieval_service_pb2 as pb
 from verity.v1 import retrieval_service_pb2_grpc
 
+from services.chassis import identity
 from services.chassis.errors import InvalidInput, Violation
 from services.retrieval import messages
 from services.retrieval.catalog import Catalog
@@ -35,10 +36,9 @@ _PAGE_SIZE = 100
 
 
 class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
-    """The RPCs of one tenant.
+    """The RPCs, each for its caller's tenant.
 
     Args:
-        tenant: Whose documents these are, until callers have an identity.
         default_limit: Passages that Retrieve returns when the caller does not say.
     """
 
@@ -50,7 +50,6 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
         listing: Listing,
         renderer: Renderer,
         *,
-        tenant: str,
         default_limit: int,
     ) -> None:
         self._ingestor = ingestor
@@ -58,14 +57,13 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
         self._catalog = catalog
         self._listing = listing
         self._renderer = renderer
-        self._tenant = tenant
         self._default_limit = default_limit
 
     async def IngestDocument(
         self, request_iterator: Requests, _context: Context
     ) -> AsyncIterator[pb.IngestDocumentResponse]:
         upload = messages.to_upload(await _metadata(request_iterator))
-        events = self._ingestor.ingest(self._tenant, upload, _chunks(request_iterator))
+        events = self._ingestor.ingest(identity.caller().tenant, upload, _chunks(request_iterator))
         async with aclosing(events):
             async for event in events:
                 yield messages.from_event(event)
@@ -73,7 +71,7 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
     async def Retrieve(self, request: pb.RetrieveRequest, _context: Context) -> pb.RetrieveResponse:
         messages.refuse_unknown(request, "")
         passages, report = await self._searcher.search(
-            self._tenant,
+            identity.caller().tenant,
             request.query,
             messages.to_filter(request.filter),
             request.limit or self._default_limit,
@@ -84,15 +82,15 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
     async def GetDocument(
         self, request: pb.GetDocumentRequest, _context: Context
     ) -> pb.GetDocumentResponse:
-        document = await self._catalog.document(self._tenant, request.document_id)
-        (listed,) = await self._listing.listed(self._tenant, [document])
+        document = await self._catalog.document(identity.caller().tenant, request.document_id)
+        (listed,) = await self._listing.listed(identity.caller().tenant, [document])
         return pb.GetDocumentResponse(document=messages.from_listed(listed))
 
     async def ListDocuments(
         self, request: pb.ListDocumentsRequest, _context: Context
     ) -> pb.ListDocumentsResponse:
         listed, token = await self._listing.page(
-            self._tenant,
+            identity.caller().tenant,
             request.page_size or _PAGE_SIZE,
             request.page_token,
             messages.to_wanted(request, _today),
@@ -104,14 +102,16 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
     async def DeleteDocument(
         self, request: pb.DeleteDocumentRequest, _context: Context
     ) -> pb.DeleteDocumentResponse:
-        passages = await self._ingestor.delete(self._tenant, request.document_id)
+        passages = await self._ingestor.delete(identity.caller().tenant, request.document_id)
         return pb.DeleteDocumentResponse(passages_deleted=passages)
 
     async def GetPassage(
         self, request: pb.GetPassageRequest, _context: Context
     ) -> pb.GetPassageResponse:
-        passage = await self._catalog.passage(self._tenant, request.passage_id)
-        before, after = await self._catalog.neighbours(self._tenant, passage, request.neighbours)
+        passage = await self._catalog.passage(identity.caller().tenant, request.passage_id)
+        before, after = await self._catalog.neighbours(
+            identity.caller().tenant, passage, request.neighbours
+        )
         return pb.GetPassageResponse(
             passage=messages.from_passage(passage),
             before=map(messages.from_passage, before),
@@ -122,7 +122,7 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
         self, request: pb.RenderPageRequest, _context: Context
     ) -> pb.RenderPageResponse:
         page = await self._renderer.render(
-            self._tenant,
+            identity.caller().tenant,
             request.document_id,
             request.page_number,
             [(span.start, span.end) for span in request.highlights],

@@ -252,7 +252,7 @@ async def test_reflection_lists_the_service_in_the_dev_profile():
 
 
 async def test_there_is_no_reflection_in_the_prod_profile():
-    async with probing(fine, Settings(profile="prod")) as call:
+    async with probing(fine, Settings(profile="prod", auth="none")) as call:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await reflected(call.channel)
         assert caught.value.code() is Code.UNIMPLEMENTED
@@ -281,7 +281,7 @@ async def test_requests_and_replies_may_be_16_mib_and_not_a_byte_more(over):
         "verity.v1.GenerationService",
         rpc.add_GenerationServiceServicer_to_server,
         Echo(),
-        {"Generate": 10},
+        {"Generate": 10, "GenerateStream": 10, "ResolveQuestion": 10},
     )
     async with (
         serving(served, Settings()) as running,

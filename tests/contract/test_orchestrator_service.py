@@ -118,10 +118,10 @@ async def system(url, budgets=Budgets(5, 5, 5, 5)):  # noqa: B008 - frozen
                 Service(
                     "verity.v1.GroundingService",
                     grounding_rpc.add_GroundingServiceServicer_to_server,
-                    GroundingServicer(asker, memory, "tenant"),
+                    GroundingServicer(asker, memory),
                     DEADLINES,
                 ),
-                Settings(grace_seconds=0),
+                Settings(grace_seconds=0, tenant="tenant"),
             )
         )
         opened = await stack.enter_async_context(

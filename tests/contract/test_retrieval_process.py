@@ -110,7 +110,9 @@ async def test_a_killed_ingest_leaves_the_old_version_and_a_signal_loses_nothing
 @pytest.mark.parametrize("profile", ["dev", "prod"])
 def test_a_key_is_sent_in_the_clear_on_this_machine_only(profile):
     with pytest.raises(ValidationError, match="in the clear") as caught:
-        Settings(profile=profile, qdrant_url="http://qdrant:6333", qdrant_api_key="hunter2")
+        Settings(
+            profile=profile, auth="none", qdrant_url="http://qdrant:6333", qdrant_api_key="hunter2"
+        )
     assert "hunter2" not in str(caught.value)
-    Settings(profile=profile, qdrant_url="https://qdrant:6333", qdrant_api_key="hunter2")
-    Settings(profile=profile, qdrant_url="http://127.0.0.1:6333", qdrant_api_key="hunter2")
+    for url in ("https://qdrant:6333", "http://127.0.0.1:6333"):
+        Settings(profile=profile, auth="none", qdrant_url=url, qdrant_api_key="hunter2")

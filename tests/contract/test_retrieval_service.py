@@ -114,7 +114,6 @@ async def served(directory, embedder=None):
                     parts.catalog,
                     parts.listing,
                     Renderer(parts.catalog, parts.originals, worker, seconds=30),
-                    tenant="default",
                     default_limit=8,
                 ),
                 DEADLINES,

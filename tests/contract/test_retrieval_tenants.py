@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 import grpc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from issuer import Issuer, Speaking
 from retrieval_parts import put_together
 from retrieval_stores import edge, quick_directory
 from verity.v1 import retrieval_service_pb2 as pb
@@ -19,7 +20,6 @@ from verity.v1.retrieval_service_pb2_grpc import (
 
 from services.chassis.client import channel
 from services.chassis.server import Service, serving
-from services.chassis.settings import Settings
 from services.retrieval.isolation import Worker
 from services.retrieval.rendering import Renderer
 from services.retrieval.servicer import DEADLINES, RetrievalServicer
@@ -40,9 +40,11 @@ UNKNOWN = str(uuid.UUID(int=7))
 class Tenant:
     """One tenant's way in, over a real channel of its own."""
 
-    def __init__(self, servicer, stub):
-        self.servicer = servicer
+    def __init__(self, stub):
         self.stub = stub
+
+    def becomes(self, caller):
+        self.stub = Speaking(self.stub, caller)
 
     async def ingest(self, name, text, **metadata):
         """The outcome, when there is one."""
@@ -141,23 +143,23 @@ async def two_tenants():
         index = await stack.enter_async_context(edge(directory))
         parts = await stack.enter_async_context(put_together(index, directory))
         worker = await stack.enter_async_context(Worker().running())
+        servicer = RetrievalServicer(
+            parts.ingestor,
+            parts.searcher,
+            parts.catalog,
+            parts.listing,
+            Renderer(parts.catalog, parts.originals, worker, seconds=30),
+            default_limit=8,
+        )
+        issuer = Issuer(directory)
+        service = Service(NAME, add_RetrievalServiceServicer_to_server, servicer, DEADLINES)
+        running = await stack.enter_async_context(serving(service, issuer.settings()))
         tenants = []
         for _ in range(2):
-            servicer = RetrievalServicer(
-                parts.ingestor,
-                parts.searcher,
-                parts.catalog,
-                parts.listing,
-                Renderer(parts.catalog, parts.originals, worker, seconds=30),
-                tenant="",
-                default_limit=8,
-            )
-            service = Service(NAME, add_RetrievalServiceServicer_to_server, servicer, DEADLINES)
-            running = await stack.enter_async_context(serving(service, Settings()))
             opened = channel(running.address, service=NAME, idempotent=[])
             stub = RetrievalServiceStub(await stack.enter_async_context(opened))
-            tenants.append(Tenant(servicer, stub))
-        yield tenants
+            tenants.append(Tenant(stub))
+        yield (*tenants, issuer)
 
 
 metadata = st.fixed_dictionaries(
@@ -223,11 +225,12 @@ async def sees_nothing_by_ids_of(mine, other, own_ids):
 async def test_a_tenant_sees_the_same_whatever_another_does_and_nothing_by_its_ids():
     number = itertools.count()
     loop = asyncio.get_running_loop()
-    async with two_tenants() as (mine, other):
+    async with two_tenants() as (mine, other, issuer):
 
         async def example(own, deeds):
             run = next(number)
-            mine.servicer._tenant, other.servicer._tenant = f"mine-{run}", f"other-{run}"
+            mine.becomes(issuer.caller(tenant=f"mine-{run}"))
+            other.becomes(issuer.caller(tenant=f"other-{run}"))
             for deed in own:
                 await do(mine, deed)
             before = await mine.sees()
