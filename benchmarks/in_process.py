@@ -80,5 +80,5 @@ async def system(
             measures=Measures(telemetry.meter()),
         )
         asker = Asker(build().compile(), agents, Limits(max_attempts=3, passages=passages))
-        servicer = GroundingServicer(asker, memory, "benchmark")
+        servicer = GroundingServicer(asker, memory)
         yield await opened("Grounding", servicer, grounding_rpc)
