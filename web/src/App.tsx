@@ -4,7 +4,15 @@ import { AskView } from "./ask/AskView";
 import { ConversationsView } from "./conversations/ConversationsView";
 import { DocumentsView } from "./documents/DocumentsView";
 import { AnswerSheet } from "./ask/AnswerSheet";
-import { route, toAsk, toConversations, toDocuments, useHash, type Route } from "./route";
+import {
+  route,
+  toAsk,
+  toConversation,
+  toConversations,
+  toDocuments,
+  useHash,
+  type Route,
+} from "./route";
 import { useTheme } from "./theme";
 import { Icon } from "./ui/Icon";
 import { Notice } from "./ui/Notice";
@@ -35,7 +43,7 @@ export function App() {
       >
         Skip to content
       </button>
-      <Header here={here} />
+      <Header asked={asked} here={here} />
       <main className="min-h-0 flex-1 outline-none" ref={main} tabIndex={-1}>
         {here.view === "ask" && <AskView talk={talk} />}
         {here.view === "documents" && <DocumentsView />}
@@ -65,17 +73,16 @@ function useLast(conversation: string | undefined): string {
   return conversation ?? last.current;
 }
 
-function Header({ here }: { here: Route }) {
+function Header({ here, asked }: { here: Route; asked: string }) {
   const { theme, next, turn } = useTheme();
   const tabs = [
-    { to: toAsk, name: "Ask", icon: "scale", on: here.view === "ask" && here.conversation === "" },
     {
-      to: toConversations,
-      name: "Conversations",
-      icon: "half",
-      on: here.view === "conversations" || (here.view === "ask" && here.conversation !== ""),
+      to: asked ? toConversation(asked) : toAsk,
+      name: "Ask",
+      on: here.view === "ask",
     },
-    { to: toDocuments, name: "Documents", icon: "file", on: here.view === "documents" },
+    { to: toConversations, name: "Conversations", on: here.view === "conversations" },
+    { to: toDocuments, name: "Documents", on: here.view === "documents" },
   ] as const;
   return (
     <header className="no-print flex flex-wrap items-center gap-x-5 border-b border-line bg-surface px-3 sm:px-5">
@@ -89,15 +96,19 @@ function Header({ here }: { here: Route }) {
             aria-current={tab.on ? "page" : undefined}
             className="border-b-2 border-transparent px-2.5 py-2.5 text-muted hover:text-ink aria-[current]:border-accent aria-[current]:font-medium aria-[current]:text-ink"
             href={tab.to}
-            key={tab.to}
+            key={tab.name}
           >
             {tab.name}
           </a>
         ))}
       </nav>
+      <a className="button ms-auto my-1.5 min-h-8" href={toAsk}>
+        <Icon name="plus" /> New
+        <span className="sr-only">conversation</span>
+      </a>
       <button
         aria-label={`Colours: ${theme}. Change to ${next}`}
-        className="button button-quiet ms-auto"
+        className="button button-quiet -ms-3"
         onClick={turn}
         title={`Colours: ${theme}`}
       >

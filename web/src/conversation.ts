@@ -14,7 +14,8 @@ export type Action =
   | { type: "opened"; id: string; stored: boolean }
   | { type: "loaded"; id: string; answers: Answer[] }
   | { type: "notLoaded"; id: string; problem: Problem }
-  | { type: "asked"; key: string; request: AskRequest }
+  /** In place of a turn that came to nothing, where `instead` is its key. */
+  | { type: "asked"; key: string; request: AskRequest; instead?: string }
   | { type: "events"; key: string; events: AskEvent[] }
   | { type: "failed"; key: string; problem: Problem }
   | { type: "cancelled"; key: string };
@@ -33,7 +34,7 @@ export function reduce(state: Conversation, action: Action): Conversation {
       return {
         ...state,
         turns: [
-          ...state.turns.filter((turn) => turn.key !== action.key),
+          ...state.turns.filter((turn) => turn.key !== action.key && turn.key !== action.instead),
           asked(action.key, action.request),
         ],
       };

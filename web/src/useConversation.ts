@@ -1,6 +1,7 @@
 /** One conversation with the server: what was stored of it, and the question being asked. */
 import { useCallback, useEffect, useReducer, useRef } from "react";
 import { answersOf, ask, isAbort, problemOf } from "./api";
+import type { Turn } from "./asking";
 import { reduce, type Conversation } from "./conversation";
 import { newName } from "./names";
 import { note } from "./recent";
@@ -13,25 +14,27 @@ export interface Talk {
   asking: boolean;
   /** The conversation's id, which a first question gives it. */
   ask: (question: string, narrowing: Narrowing) => string;
-  /** The same question under the same key: an answer that was lost on its way is found again. */
-  again: (request: AskRequest) => void;
+  /** Asks the question of a turn that came to nothing once more. */
+  again: (turn: Turn) => void;
   cancel: () => void;
 }
 
 const NOTHING: Conversation = { id: "", loading: false, turns: [] };
 const NOT_FOUND = 404;
+/** The answer may have been given, and lost on its way: under the same key it is found again. */
+const LOST = new Set(["BROKEN_STREAM", "UNREACHABLE"]);
 
 export function useConversation(id: string): Talk {
   const [conversation, dispatch] = useReducer(reduce, NOTHING);
   const running = useRef<AbortController>(null);
   const current = useRef("");
 
-  const send = useCallback((request: AskRequest) => {
+  const send = useCallback((request: AskRequest, instead?: string) => {
     running.current?.abort();
     const stop = new AbortController();
     running.current = stop;
     const key = request.idempotency_key;
-    dispatch({ type: "asked", key, request });
+    dispatch({ type: "asked", key, request, ...(instead ? { instead } : {}) });
     note(request.conversation_id, request.question);
     ask(request, stop.signal, (events) => {
       dispatch({ type: "events", key, events });
@@ -75,6 +78,14 @@ export function useConversation(id: string): Talk {
     },
     [send],
   );
+  const again = useCallback(
+    ({ key, request, problem }: Turn) => {
+      if (!request) return;
+      const lost = problem !== undefined && LOST.has(problem.code);
+      send({ ...request, idempotency_key: lost ? request.idempotency_key : newName() }, key);
+    },
+    [send],
+  );
   const cancel = useCallback(() => {
     running.current?.abort();
   }, []);
@@ -83,7 +94,7 @@ export function useConversation(id: string): Talk {
     conversation,
     asking: conversation.turns.some((turn) => turn.phase === "asking"),
     ask: begin,
-    again: send,
+    again,
     cancel,
   };
 }

@@ -17,7 +17,7 @@ export function AskView({ talk }: { talk: Talk }) {
   const opener = useRef<HTMLElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const turns = conversation.turns;
-  const last = turns.findLast((turn) => turn.answer);
+  const last = turns.findLast((turn) => turn.answer) ?? turns.at(-1);
   const turn = turns.find((one) => one.key === open?.turn);
   const shown = turn
     ? open
@@ -64,11 +64,12 @@ export function AskView({ talk }: { talk: Talk }) {
             {turns.length === 0 && !conversation.loading && !conversation.problem && (
               <Welcome onAsk={onAsk} />
             )}
-            {turns.map((one) => (
+            {turns.map((one, at) => (
               <TurnCard
                 key={one.key}
                 onAgain={talk.again}
                 onOpen={onOpen}
+                tall={at > 0 && at === turns.length - 1 && one.request !== undefined}
                 open={shown?.turn === one.key ? shown : undefined}
                 turn={one}
               />

@@ -19,7 +19,7 @@ export function Stages({ turn }: { turn: Turn }) {
             {stageName(stage.stage)}
             {again && stage.attempt > 1 && ` ${stage.attempt}`}
           </span>
-          <span className="tabular-nums">
+          <span className="min-w-11 text-end tabular-nums">
             {stage.timing ? (
               time(milliseconds(stage.timing.duration))
             ) : turn.phase === "asking" ? (

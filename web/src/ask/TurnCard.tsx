@@ -3,7 +3,6 @@ import { memo } from "react";
 import type { Turn } from "../asking";
 import { firstNumbers } from "../citations";
 import type { Open } from "../shown";
-import type { AskRequest } from "../types";
 import { Notice, ProblemNotice } from "../ui/Notice";
 import { count, sentence, plain } from "../words";
 import { Abstained } from "./Abstained";
@@ -17,10 +16,12 @@ interface Props {
   turn: Turn;
   open: Open | undefined;
   onOpen: (open: Open) => void;
-  onAgain: (request: AskRequest) => void;
+  onAgain: (turn: Turn) => void;
+  /** Whether it fills the window, so that it can stand at its top from its beginning. */
+  tall: boolean;
 }
 
-export const TurnCard = memo(function TurnCard({ turn, open, onOpen, onAgain }: Props) {
+export const TurnCard = memo(function TurnCard({ turn, open, onOpen, onAgain, tall }: Props) {
   const { answer, statements, request } = turn;
   const first = firstNumbers(statements);
   const number = open?.pane === "source" ? open.number : 0;
@@ -29,14 +30,18 @@ export const TurnCard = memo(function TurnCard({ turn, open, onOpen, onAgain }: 
     <button
       className="button mt-2 text-ink"
       onClick={() => {
-        onAgain(request);
+        onAgain(turn);
       }}
     >
       Ask again
     </button>
   );
   return (
-    <article aria-busy={turn.phase === "asking"} aria-labelledby={heading} className="scroll-mt-3">
+    <article
+      aria-busy={turn.phase === "asking"}
+      aria-labelledby={heading}
+      className={`scroll-mt-3 ${tall ? "min-h-[calc(100dvh-12rem)]" : ""}`}
+    >
       <h2 className="line-clamp-6 text-lg/snug font-semibold wrap-anywhere" dir="auto" id={heading}>
         {turn.question}
       </h2>

@@ -3,7 +3,7 @@ import { memo, useState } from "react";
 import type { DocumentQuery } from "../api";
 import type { Document } from "../types";
 import { Icon } from "../ui/Icon";
-import { AUTHORITY, bytes, count, effective, moment, sentence } from "../words";
+import { AUTHORITY, bytes, count, effective, moment } from "../words";
 import { pageProblems, standing, today, type Standing } from "./standing";
 
 interface Props {
@@ -114,7 +114,7 @@ function Whole({ document, problems }: { document: Document; problems: string[] 
         <div className="min-w-0" key={name}>
           <dt className="text-muted">{name}</dt>
           <dd className="wrap-anywhere" dir="auto">
-            {sentence(value)}
+            {value}
           </dd>
         </div>
       ))}

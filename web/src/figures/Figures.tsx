@@ -4,7 +4,7 @@ import { rejectedClaims } from "./claims";
 import type { Answer } from "../types";
 import { CopyButton } from "../ui/CopyButton";
 import { useLoaded } from "../useLoaded";
-import { count, figure, milliseconds, time } from "../words";
+import { count, figure, milliseconds } from "../words";
 import { Bar } from "./Bar";
 import { History } from "./History";
 import { Waterfall } from "./Waterfall";
@@ -28,12 +28,16 @@ export function Figures({ answer }: { answer: Answer }) {
         <h3 className="heading" id="grounding">
           Grounding
         </h3>
-        <div className="mt-2 space-y-2.5">
-          <Bar name="Grounding confidence" share={figures?.grounding_confidence ?? 0} strong />
-          <Bar name="Citation accuracy" share={figures?.citation_accuracy ?? 0} />
-          <Bar name="Source authority" share={figures?.source_authority ?? 0} />
-          <Bar name="Coverage" share={figures?.coverage ?? 0} />
-        </div>
+        {answer.status === "STATUS_ABSTAINED" ? (
+          <p className="mt-1 text-muted">There is no answer, and so nothing that is grounded.</p>
+        ) : (
+          <div className="mt-2 space-y-2.5">
+            <Bar name="Grounding confidence" share={figures?.grounding_confidence ?? 0} strong />
+            <Bar name="Citation accuracy" share={figures?.citation_accuracy ?? 0} />
+            <Bar name="Source authority" share={figures?.source_authority ?? 0} />
+            <Bar name="Coverage" share={figures?.coverage ?? 0} />
+          </div>
+        )}
         <p className="mt-3 flex justify-between">
           Claims verified
           <strong className="font-semibold tabular-nums">
@@ -53,7 +57,7 @@ export function Figures({ answer }: { answer: Answer }) {
               : figure(answer.historical_quality)}
           </strong>
         </p>
-        {quality.state === "loaded" && <History recent={quality.value.recent} />}
+        <History recent={quality.state === "loaded" ? quality.value.recent : []} />
         {quality.state === "failed" && (
           <p className="text-sm text-muted">
             {quality.problem.status === 404
@@ -93,9 +97,8 @@ export function Figures({ answer }: { answer: Answer }) {
           <p className="mt-1 wrap-anywhere">
             {count(answer.search.passage_count, "passage")} of{" "}
             {count(answer.search.document_count, "document")}
-            {answer.search.as_of && `, as of ${answer.search.as_of}`}; ranked by{" "}
-            {answer.search.ranking || "an older ranking"}; answered in{" "}
-            {time(milliseconds(answer.duration))}
+            {answer.search.as_of && `, as of ${answer.search.as_of}`}
+            {answer.search.ranking && `, ranked by ${answer.search.ranking}`}
           </p>
         </section>
       )}

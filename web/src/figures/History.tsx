@@ -6,14 +6,16 @@ const HEIGHT = 64;
 const EDGE = 5;
 
 export function History({ recent }: { recent: readonly number[] }) {
-  if (recent.length === 0) return null;
   const step = (WIDTH - 2 * EDGE) / Math.max(1, recent.length - 1);
   const points = recent.map((share, at) => ({
     x: recent.length === 1 ? WIDTH / 2 : EDGE + at * step,
     y: EDGE + (1 - share) * (HEIGHT - 2 * EDGE),
     share,
   }));
-  const words = `Grounding confidence of ${recent.length} answers, oldest first: ${recent.map(figure).join(", ")}`;
+  const words =
+    recent.length === 0
+      ? "Nothing known yet"
+      : `Grounding confidence of ${recent.length} answers, oldest first: ${recent.map(figure).join(", ")}`;
   const y = (share: number): number => EDGE + (1 - share) * (HEIGHT - 2 * EDGE);
   return (
     <svg

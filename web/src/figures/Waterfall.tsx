@@ -27,7 +27,7 @@ export function Waterfall({ timings, total }: Props) {
       <tbody>
         {rows.map((row, at) => (
           <tr key={at}>
-            <th className="w-32 py-0.5 pe-2 text-start font-normal" scope="row">
+            <th className="w-36 whitespace-nowrap py-0.5 pe-2 text-start font-normal" scope="row">
               {row.name}
             </th>
             <td aria-label={`after ${time(row.start)}`}>
@@ -41,7 +41,7 @@ export function Waterfall({ timings, total }: Props) {
                 />
               </div>
             </td>
-            <td className="w-16 ps-2 text-end tabular-nums">{time(row.length)}</td>
+            <td className="ps-2 text-end whitespace-nowrap tabular-nums">{time(row.length)}</td>
           </tr>
         ))}
       </tbody>
@@ -51,7 +51,7 @@ export function Waterfall({ timings, total }: Props) {
             Whole
           </th>
           <td />
-          <td className="pt-1 ps-2 text-end tabular-nums">{time(total)}</td>
+          <td className="pt-1 ps-2 text-end whitespace-nowrap tabular-nums">{time(total)}</td>
         </tr>
       </tfoot>
     </table>

@@ -63,7 +63,7 @@ export function SidePane(props: Props) {
             <button
               aria-label="Previous citation"
               className="button button-quiet"
-              disabled={at <= 0}
+              aria-disabled={at <= 0}
               onClick={() => {
                 move(-1);
               }}
@@ -77,7 +77,7 @@ export function SidePane(props: Props) {
             <button
               aria-label="Next citation"
               className="button button-quiet"
-              disabled={at >= citations.length - 1}
+              aria-disabled={at >= citations.length - 1}
               onClick={() => {
                 move(1);
               }}
@@ -102,8 +102,10 @@ export function SidePane(props: Props) {
       </div>
       {shown ? (
         <SourceView citation={shown.citation} key={turn.key + shown.name} />
+      ) : turn.answer ? (
+        <Figures answer={turn.answer} key={turn.key} />
       ) : (
-        turn.answer && <Figures answer={turn.answer} key={turn.key} />
+        <p className="px-4 py-4 text-muted">They come with the answer.</p>
       )}
     </aside>
   );
