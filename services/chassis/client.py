@@ -1,5 +1,6 @@
 """The channel to another service: deadline and trace go along, and nothing else retries."""
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
@@ -53,6 +54,20 @@ async def channel(
 
     async with reloading.Channel(certificates.Files(tls), made) as reloaded:
         yield reloaded
+
+
+async def ready(opened: grpc.aio.Channel, seconds: float = 2.0) -> bool:
+    """Whether a call can be sent now: connected, and the service's health says SERVING."""
+    try:
+        async with asyncio.timeout(seconds):
+            while (state := opened.get_state(try_to_connect=True)) in (
+                grpc.ChannelConnectivity.IDLE,
+                grpc.ChannelConnectivity.CONNECTING,
+            ):
+                await opened.wait_for_state_change(state)
+    except TimeoutError:
+        return False
+    return state is grpc.ChannelConnectivity.READY
 
 
 def service_config(service: str, idempotent: Collection[str]) -> str:

@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from services.chassis import authentication, transport
 from services.chassis.authentication import Authenticator
+from services.chassis.dependencies import Dependency, Watch
 from services.chassis.health import Health
 from services.chassis.interceptors import Admitted, Authenticated, Bounded, Layers, Observed
 from services.chassis.metrics import watch_event_loop
@@ -36,12 +37,14 @@ class Service:
         add: The generated add_XServicer_to_server.
         servicer: The servicer to add.
         deadlines: For every method, the seconds it may take when its caller sets no deadline.
+        dependencies: What it needs from outside; told of, and not waited for.
     """
 
     name: str
     add: Callable[[Any, grpc.aio.Server], None]
     servicer: object
     deadlines: Mapping[str, float]
+    dependencies: Sequence[Dependency] = ()
 
     def __post_init__(self) -> None:
         methods = descriptor_pool.Default().FindServiceByName(self.name).methods_by_name
@@ -118,6 +121,7 @@ async def _serving(
     await server.start()
     warming = asyncio.create_task(_warm(authenticator, warm_up, health))
     lag = asyncio.create_task(watch_event_loop())
+    needs = asyncio.create_task(Watch(service.dependencies, health).run())
     log = structlog.get_logger()
     try:
         log.info("listening", address=address, tls=settings.tls is not None)
@@ -130,7 +134,7 @@ async def _serving(
         await server.stop(settings.grace_seconds)
         if probed:
             await probed.server.stop(0)
-        for task in (warming, lag):
+        for task in (warming, lag, needs):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await task

@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 from google.protobuf.message_factory import GetMessageClass
 
-from services.chassis.client import channel
+from services.chassis.client import channel, ready
 from services.chassis.trust import Tls
 from services.gateway.twins import SLOW, Twin, all_twins
 
@@ -68,8 +68,10 @@ class Upstream:
         SERVING.
         """
         names = list(self._channels)
-        ready = await asyncio.gather(*(_ready(self._channels[name]) for name in names))
-        return [name for name, serving in zip(names, ready, strict=True) if not serving]
+        serving = await asyncio.gather(
+            *(ready(self._channels[name], READY_SECONDS) for name in names)
+        )
+        return [name for name, serves in zip(names, serving, strict=True) if not serves]
 
 
 @asynccontextmanager
@@ -93,16 +95,3 @@ async def connected(
                 channel(target, service=service, idempotent=idempotent, tls=tls)
             )
         yield Upstream(channels, deadlines)
-
-
-async def _ready(opened: grpc.aio.Channel) -> bool:
-    try:
-        async with asyncio.timeout(READY_SECONDS):
-            while (state := opened.get_state(try_to_connect=True)) in (
-                grpc.ChannelConnectivity.IDLE,
-                grpc.ChannelConnectivity.CONNECTING,
-            ):
-                await opened.wait_for_state_change(state)
-    except TimeoutError:
-        return False
-    return state is grpc.ChannelConnectivity.READY

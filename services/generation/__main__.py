@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Literal
 
 import nupunkt
@@ -11,6 +12,7 @@ from pydantic import Field, SecretStr, model_validator
 from verity.v1 import generation_service_pb2_grpc
 
 from services.chassis import cpu, settings, telemetry
+from services.chassis.dependencies import Dependency, unreachable
 from services.chassis.server import Service, run, serve
 from services.generation import prompt
 from services.generation.drafter import Drafter
@@ -108,6 +110,16 @@ async def open_drafter(settings: Settings) -> AsyncIterator[Drafter]:
             )
 
 
+def needs(settings: Settings) -> list[Dependency]:
+    """What the service needs, and what to do about it."""
+    if not settings.asks_a_model:
+        return []
+    url = Endpoint(settings.model, settings.openai_base_url).url
+    return [
+        Dependency("model", partial(unreachable, url), "start the endpoint, see OPENAI_BASE_URL")
+    ]
+
+
 async def main() -> None:
     settings = Settings()
     with telemetry.configured("generation", settings):
@@ -118,6 +130,7 @@ async def main() -> None:
                     generation_service_pb2_grpc.add_GenerationServiceServicer_to_server,
                     GenerationServicer(Measured(drafter), Measured(extractive)),
                     dict.fromkeys(METHODS, settings.model_total_seconds + 5),
+                    needs(settings),
                 ),
                 settings,
             )

@@ -1,8 +1,10 @@
 """Starts the orchestrator: reads its settings, opens its memory and its channels, serves."""
 
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Literal
 
+import grpc
 import langsmith
 from pydantic import Field
 from verity.v1.generation_service_pb2_grpc import GenerationServiceStub
@@ -11,12 +13,14 @@ from verity.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 from verity.v1.verification_service_pb2_grpc import VerificationServiceStub
 
 from services.chassis import settings, telemetry
-from services.chassis.client import channel
+from services.chassis.client import channel, ready
+from services.chassis.dependencies import Dependency
+from services.chassis.errors import Unavailable
 from services.chassis.server import Service, run, serve
 from services.orchestrator.asking import Asker, Limits
 from services.orchestrator.graph import Agents, Budgets, build
 from services.orchestrator.measures import Measures
-from services.orchestrator.redis_memory import Keeping, open_memory
+from services.orchestrator.redis_memory import Keeping, RedisMemory, open_memory
 from services.orchestrator.servicer import DEADLINES, GroundingServicer
 
 
@@ -52,6 +56,38 @@ class Settings(settings.Settings):
     answer_seconds: float = Field(default=120.0, gt=0)
     # What drafts when the model is down or over its budget: nothing, or the extractive backend.
     fallback: Literal["none", "extractive"] = "none"
+
+
+_MOST_SECONDS_APART = 60.0
+
+
+def needs(memory: RedisMemory, agents: Mapping[str, grpc.aio.Channel]) -> list[Dependency]:
+    """What the orchestrator needs, and what to do about each."""
+
+    async def clock() -> str:
+        try:
+            offset = await memory.clock_offset()
+        except Unavailable:
+            return ""  # That is said of the memory.
+        if abs(offset) <= _MOST_SECONDS_APART:
+            return ""
+        return f"it differs from that of Redis by {abs(offset):.0f} s"
+
+    def agent(name: str) -> Dependency:
+        async def missing() -> str:
+            return "" if await ready(agents[name]) else "it does not serve, or cannot be reached"
+
+        return Dependency(name, missing, f"look at its log, and at VERITY_{name.upper()}_TARGET")
+
+    return [
+        Dependency(
+            "memory",
+            memory.missing,
+            "start Redis, see VERITY_REDIS_URL; CONFIG SET maxmemory-policy noeviction",
+        ),
+        Dependency("clock", clock, "synchronize the clocks of this machine and of Redis (NTP)"),
+        *map(agent, agents),
+    ]
 
 
 async def main() -> None:
@@ -118,6 +154,14 @@ async def main() -> None:
                 add=add_GroundingServiceServicer_to_server,
                 servicer=GroundingServicer(asker, memory),
                 deadlines=DEADLINES,
+                dependencies=needs(
+                    memory,
+                    {
+                        "retrieval": retrieval,
+                        "generation": generation,
+                        "verification": verification,
+                    },
+                ),
             ),
             settings,
             warm_up=memory.check,

@@ -1,6 +1,7 @@
 """The memory in Redis 6.2 or newer, or Valkey: core commands, one script for each write."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ _UNKNOWN_CONVERSATION = "No such conversation, or it has expired."
 _FAILURES = (RedisConnectionError, RedisTimeoutError, TimeoutError)
 _ANSWERED = "answered"
 _FIELDS = ("body", "historical_quality")
+# The policy of a store that refuses rather than drop what it holds.
+_KEEPS = "noeviction"
 
 # What one reply of ListAnswers may hold of the channel's 16 MiB.
 _MOST_PAGE_BYTES = 8 * 1024 * 1024
@@ -189,13 +192,35 @@ class RedisMemory:
     async def check(self) -> None:
         """Warns of a store that would drop what it was given to keep."""
         try:
-            async with self._operation():
-                policy = (await self._client.config_get("maxmemory-policy"))["maxmemory-policy"]
+            policy = await self._policy()
         except Unavailable as error:
             _log.warning("memory_unchecked", reason=str(error))
         else:
-            if policy != "noeviction":
-                _log.warning("memory_may_evict", maxmemory_policy=policy, wanted="noeviction")
+            if policy != _KEEPS:
+                _log.warning("memory_may_evict", maxmemory_policy=policy, wanted=_KEEPS)
+
+    async def missing(self) -> str:
+        """Why it cannot be relied on; nothing when it can. Raises Unavailable."""
+        async with self._operation():
+            await _reply(self._client.ping())
+        policy = _KEEPS
+        with suppress(Unavailable):  # Where it is someone else's to run, it may not be asked.
+            policy = await self._policy()
+        if policy != _KEEPS:
+            return f"it may drop answers: its maxmemory-policy is {policy}, not {_KEEPS}"
+        return ""
+
+    async def clock_offset(self) -> float:
+        """By how many seconds the store's clock is ahead of this machine's. Raises Unavailable."""
+        async with self._operation():
+            before = time.time()
+            seconds, micros = await _reply(self._client.time())
+            after = time.time()
+        return float(seconds) + float(micros) / 1e6 - (before + after) / 2
+
+    async def _policy(self) -> str:
+        async with self._operation():
+            return str((await self._client.config_get("maxmemory-policy"))["maxmemory-policy"])
 
     async def _teach(self, tenant: str, learned: bytes) -> None:
         kept: list[str | bytes | int] = [

@@ -15,13 +15,14 @@ from pydantic import Field, SecretStr, model_validator
 from verity.v1 import retrieval_service_pb2_grpc
 
 from services.chassis import cpu, settings, telemetry
+from services.chassis.dependencies import Dependency
 from services.chassis.errors import Unavailable
 from services.chassis.server import Service, run, serve
 from services.retrieval import reading
 from services.retrieval.batching import Batcher, Lane
 from services.retrieval.catalog import Catalog
 from services.retrieval.embedding import Embedder
-from services.retrieval.index import Index
+from services.retrieval.index import Index, Kind
 from services.retrieval.ingest import Ingestor, IsolatedReader
 from services.retrieval.isolation import Worker
 from services.retrieval.leases import Leases
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from services.retrieval.qdrant_layout import Layout
 
 _RETRY_SECONDS = 1.0
+_NO_ID = "00000000-0000-0000-0000-000000000000"
 
 
 class Settings(settings.Settings):
@@ -181,6 +183,22 @@ def embedders(settings: Settings) -> tuple[Embedder, Embedder]:
     )
 
 
+def needs(index: Index, originals: Originals) -> list[Dependency]:
+    """What the service needs, and what to do about each."""
+
+    async def missing() -> str:
+        try:
+            await index.get("", Kind.LEASE, [_NO_ID])
+        except RuntimeError:
+            return "it is not there, or refuses to be read"
+        return ""
+
+    return [
+        Dependency("index", missing, "`verity doctor` says what of it is missing"),
+        Dependency("originals", originals.missing, "see VERITY_ORIGINALS_URL and VERITY_DATA_DIR"),
+    ]
+
+
 async def main() -> None:
     settings = Settings()
     with telemetry.configured("retrieval", settings):
@@ -240,6 +258,7 @@ async def main() -> None:
                     add=retrieval_service_pb2_grpc.add_RetrievalServiceServicer_to_server,
                     servicer=servicer,
                     deadlines={**DEADLINES, "IngestDocument": settings.ingest_seconds},
+                    dependencies=needs(index, originals),
                 ),
                 settings,
                 warm_up=warm_up,

@@ -66,6 +66,10 @@ class Originals:
         folder = self._folder(tenant, document_id)
         await self._run(lambda: self._keep_only(folder, sha256))
 
+    async def missing(self) -> str:
+        """Why nothing could be kept now; nothing when it could. Raises Unavailable."""
+        return await self._run(self._missing)
+
     def _folder(self, tenant: str, document_id: str) -> str:
         # The prefix keeps "." and ".." from being what they say.
         return f"{self._root}/tenant-{quote(tenant, safe='')}/{uuid.UUID(document_id)}"
@@ -83,6 +87,15 @@ class Originals:
             ) from error
 
     # All below blocks, and runs on a thread.
+
+    def _missing(self) -> str:
+        if not isinstance(self._files, LocalFileSystem):
+            self._files.exists(self._root)  # Raises when it cannot be asked.
+            return ""
+        place = Path(self._root)
+        # It is made with the first document.
+        nearest = next(path for path in (place, *place.parents) if path.exists())
+        return "" if os.access(nearest, os.W_OK | os.X_OK) else "its directory cannot be written to"
 
     def _put(self, folder: str, data: bytes, parsed: ParsedDocument) -> None:
         for name, content in ((_BYTES, data), (_PARSED, dump(parsed))):

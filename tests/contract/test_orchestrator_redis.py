@@ -288,3 +288,24 @@ async def test_what_is_not_there_is_not_taken_for_a_failure(running, inside):
         with pytest.raises(NotFound):
             await memory.quality(T, C)
         assert await memory.recall(T, C) == []
+
+
+@pytest.mark.parametrize(("policy", "kept"), [("allkeys-lru", False), ("noeviction", True)])
+async def test_a_store_that_may_evict_is_a_dependency_that_is_missing(
+    running, inside, policy, kept
+):
+    inside.config_set("maxmemory-policy", policy)
+    try:
+        async with memory_on(running.url) as memory:
+            reason = await memory.missing()
+            assert abs(await memory.clock_offset()) < 60
+    finally:
+        inside.config_set("maxmemory-policy", "noeviction")
+    assert (reason == "") is kept
+    assert kept or policy in reason
+
+
+async def test_a_store_that_is_down_is_a_dependency_that_is_missing(tmp_path):
+    async with memory_on(f"unix://{tmp_path}/nobody") as memory:
+        with pytest.raises(Unavailable):
+            await memory.missing()

@@ -161,3 +161,13 @@ async def test_a_store_that_does_not_answer_holds_up_its_own_caller_only():
 def test_a_place_that_nothing_here_reaches_is_refused_at_the_start():
     with pytest.raises(ValueError, match="Protocol not known"):
         Originals("nowhere://bucket")
+
+
+async def test_a_store_that_can_be_written_to_is_not_missing_even_before_it_is_made(tmp_path):
+    assert await Originals(tmp_path / "not" / "yet").missing() == ""
+    assert await Originals("memory://somewhere").missing() == ""
+
+
+async def test_a_directory_that_cannot_be_written_to_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert "cannot be written to" in await Originals(tmp_path).missing()
