@@ -105,6 +105,6 @@ def test_a_setting_that_makes_no_sense_ends_it_at_start(monkeypatch, name, value
 
 
 def test_the_settings_print_without_the_stores_password():
-    printed = str(Settings(redis_url="redis://user:secret@memory:6379/0").printable())
+    printed = str(Settings(redis_url="redis://user:hunter2@memory:6379/0").printable())
     assert "memory:6379" in printed
-    assert "secret" not in printed
+    assert "hunter2" not in printed
