@@ -44,6 +44,7 @@ RUN /tools/bin/python -m pip --python /opt/verity/bin/python install --no-cache-
  && python3 images/trim.py /opt/verity/lib/python3*/site-packages ${SERVICE} \
  && /opt/verity/bin/python images/sbom.py ${SERVICE} >/opt/verity/share/sbom.cdx.json \
  && find /opt/verity/lib -name 'loop.cpython*.so' -o -name qdrant_edge.abi3.so -o -name tokenizers.abi3.so \
+      -o -name _rust.abi3.so -o -name '_yaml.cpython*.so' \
   | xargs --no-run-if-empty strip --strip-unneeded \
  && /opt/verity/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/verity/lib \
  && if [ "${SERVICE}" = gateway ]; then cp -r page /opt/verity/share/page; fi \

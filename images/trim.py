@@ -29,6 +29,9 @@ _NAMED = (
     "onnx/reference",
     "numpy/distutils",
     "numpy/f2py",
+    # A format of pictures that is neither read nor written here.
+    "PIL/_avif*",
+    "pillow.libs/libavif*",
 )
 
 

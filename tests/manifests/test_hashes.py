@@ -4,13 +4,34 @@ import shutil
 
 import pytest
 
-from tests.manifests.rendered import K8S, Combination, render, template, workloads
+from tests.manifests.rendered import K8S, SERVICES, Combination, render, template, workloads
 
 PLAIN = Combination("production", ())
+EVERY = {f"verity-{name}" for name in SERVICES}
+# What changes: (file, from, to); the pods that are rolled for it.
+EDITS = {
+    "one service's value": (
+        ("base/orchestrator/kustomization.yaml", "FALLBACK=none", "FALLBACK=extractive"),
+        {"verity-orchestrator"},
+    ),
+    "every service's value": (
+        ("base/kustomization.yaml", "LOG_LEVEL=info", "LOG_LEVEL=debug"),
+        EVERY,
+    ),
+    "redis": (("base/redis/redis.conf", "384mb", "300mb"), {"verity-redis"}),
+    "qdrant": (("base/qdrant/production.yaml", "INFO", "WARN"), {"verity-qdrant"}),
+    "snapshots": (
+        ("base/qdrant/snapshots/kustomization.yaml", "KEEP=7", "KEEP=8"),
+        {"verity-snapshots"},
+    ),
+    "the keys of tokens": (("overlays/production/jwks.json", "[]", "[{}]"), EVERY),
+    "a remark": (("base/kustomization.yaml", "# What every service is told.", "# So."), set()),
+    "another resource": (("base/gateway/ingress.yaml", '"150"', '"160"'), set()),
+}
 
 
 def templates(k8s):
-    return {w["metadata"]["name"]: template(w) for w in workloads(render(PLAIN, k8s))}
+    return {one["metadata"]["name"]: template(one) for one in workloads(render(PLAIN, k8s))}
 
 
 @pytest.fixture(scope="module")
@@ -18,46 +39,22 @@ def before():
     return templates(K8S)
 
 
-def changed(before, k8s):
+def rolled(before, k8s):
     after = templates(k8s)
     assert after.keys() == before.keys()
     return {name for name in before if before[name] != after[name]}
 
 
-def edited(tmp_path, file, old, new):
-    copy = shutil.copytree(K8S, tmp_path / "k8s")
-    path = copy / file
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-    return copy
-
-
-EVERY = {
-    f"verity-{n}" for n in ("gateway", "orchestrator", "retrieval", "generation", "verification")
-}
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "rolled"),
-    [
-        ("base/orchestrator/kustomization.yaml", "VERITY_FALLBACK=none",
-         "VERITY_FALLBACK=extractive", {"verity-orchestrator"}),
-        ("base/kustomization.yaml", "VERITY_LOG_LEVEL=info", "VERITY_LOG_LEVEL=debug", EVERY),
-        ("base/redis/redis.conf", "maxmemory 384mb", "maxmemory 300mb", {"verity-redis"}),
-        ("base/qdrant/production.yaml", "log_level: INFO", "log_level: WARN", {"verity-qdrant"}),
-        ("base/qdrant/snapshots/kustomization.yaml", "KEEP=7", "KEEP=8", {"verity-snapshots"}),
-        ("overlays/production/jwks.json", '{"keys": []}', '{"keys": [{}]}', EVERY),
-        ("base/kustomization.yaml", "# What every service is told.", "# Said otherwise.", set()),
-        ("base/gateway/ingress.yaml", '"150"', '"160"', set()),
-    ],
-    ids=lambda value: value if isinstance(value, str) and "/" in value else "",
-)  # fmt: skip
+@pytest.mark.parametrize(("edit", "expected"), EDITS.values(), ids=EDITS)
 def test_a_changed_value_rolls_the_pods_that_read_it_and_no_others(
-    before, tmp_path, file, old, new, rolled
+    before, tmp_path, edit, expected
 ):
-    assert changed(before, edited(tmp_path, file, old, new)) == rolled
+    file, old, new = edit
+    path = shutil.copytree(K8S, tmp_path / "k8s") / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert rolled(before, tmp_path / "k8s") == expected
 
 
 def test_nothing_changed_rolls_nothing(before, tmp_path):
-    assert changed(before, shutil.copytree(K8S, tmp_path / "k8s")) == set()
+    assert rolled(before, shutil.copytree(K8S, tmp_path / "k8s")) == set()

@@ -38,14 +38,18 @@ def expected(components):
     edges = {
         (f"verity-{one}", f"verity-{other}", GRPC) for one in SERVICES for other in asked_by(one)
     }
-    edges |= {("verity-orchestrator", "verity-redis", 6379),
-              ("verity-retrieval", "verity-qdrant", 6333),
-              ("verity-retrieval", "verity-qdrant", 6334),
-              ("verity-snapshots", "verity-qdrant", 6333)}  # fmt: skip
+    edges |= {
+        ("verity-orchestrator", "verity-redis", 6379),
+        ("verity-retrieval", "verity-qdrant", 6333),
+        ("verity-retrieval", "verity-qdrant", 6334),
+        ("verity-snapshots", "verity-qdrant", 6333),
+    }
     if "tracing" in components:
         edges |= {(name, "verity-collector", 4317) for name in verity(*SERVICES)}
-        edges |= {("verity-collector", "verity-sampler", 4317),
-                  ("verity-sampler", "verity-jaeger", 4317)}  # fmt: skip
+        edges |= {
+            ("verity-collector", "verity-sampler", 4317),
+            ("verity-sampler", "verity-jaeger", 4317),
+        }
     if "qdrant-cluster" in components:
         edges.add(("verity-qdrant", "verity-qdrant", 6335))
     return edges
@@ -74,8 +78,10 @@ def test_outside_the_namespace_there_are_names_the_edge_the_model_and_prometheus
     combination, documents
 ):
     label = "kubernetes.io/metadata.name="
-    wanted = {Outside("to", w["metadata"]["name"], f"{label}kube-system", DNS)
-              for w in workloads(documents)}  # fmt: skip
+    wanted = {
+        Outside("to", w["metadata"]["name"], f"{label}kube-system", DNS)
+        for w in workloads(documents)
+    }
     grpc = frozenset({(GRPC, "TCP")})
     cidr = {"local": "192.0.2.0/24", "production": "198.51.100.0/24"}[combination.overlay]
     wanted |= {
@@ -86,8 +92,9 @@ def test_outside_the_namespace_there_are_names_the_edge_the_model_and_prometheus
     if "monitoring" in combination.components:
         scraped = frozenset({(9464, "TCP")})
         wanted |= {Outside("from", n, f"{label}monitoring", scraped) for n in verity(*SERVICES)}
-        wanted.add(Outside("from", "verity-qdrant", f"{label}monitoring",
-                           frozenset({(6333, "TCP")})))  # fmt: skip
+        wanted.add(
+            Outside("from", "verity-qdrant", f"{label}monitoring", frozenset({(6333, "TCP")}))
+        )
     if "grpc-route" in combination.components:
         wanted.add(Outside("from", "verity-orchestrator", f"{label}gateway-system", grpc))
     if "grpc-ingress" in combination.components:

@@ -143,16 +143,21 @@ def test_grpc_services_are_probed_natively_on_their_health_port(documents):
         assert bound["VERITY_HEALTH_BIND"].endswith(f":{ports['health']}")
         assert bound["VERITY_BIND"].endswith(f":{ports['grpc']}")
         assert bound["VERITY_METRICS_BIND"].endswith(f":{ports['metrics']}")
-        for probe, asked in (("startup", "liveness"), ("liveness", "liveness"),
-                             ("readiness", "readiness")):  # fmt: skip
+        for probe, asked in (
+            ("startup", "liveness"),
+            ("liveness", "liveness"),
+            ("readiness", "readiness"),
+        ):
             found = one[f"{probe}Probe"]
             assert found["grpc"] == {"port": ports["health"], "service": asked}, (name, probe)
 
 
 def test_the_gateway_is_alive_by_itself_and_ready_with_all_it_needs(documents):
     one = container(services(documents)["gateway"])
-    found = {probe: one[f"{probe}Probe"]["httpGet"]["path"]
-             for probe in ("startup", "liveness", "readiness")}  # fmt: skip
+    found = {
+        probe: one[f"{probe}Probe"]["httpGet"]["path"]
+        for probe in ("startup", "liveness", "readiness")
+    }
     assert found == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}
     bound = settings(documents, services(documents)["gateway"])
     assert bound["VERITY_GATEWAY_BIND"].endswith(":8000")
@@ -189,8 +194,12 @@ def test_a_pod_has_the_time_that_its_calls_need_to_end(documents, service, longe
     assert grace >= number(documents, service, longest)
     pre_stop = container(deployment)["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert 5 <= pre_stop <= 15
-    needed = (pre_stop + number(documents, service, "VERITY_DRAIN_SECONDS") + grace
-              + telemetry.FLUSH_SECONDS)  # fmt: skip
+    needed = (
+        pre_stop
+        + number(documents, service, "VERITY_DRAIN_SECONDS")
+        + grace
+        + telemetry.FLUSH_SECONDS
+    )
     assert template(deployment)["spec"]["terminationGracePeriodSeconds"] >= needed + 5
 
 
@@ -203,10 +212,14 @@ def test_a_rollout_takes_no_pod_away_before_another_serves(documents):
 
 
 def scalers(documents):
-    hpas = {one["spec"]["scaleTargetRef"]["name"]: one["spec"]["minReplicas"]
-            for one in of_kind(documents, "HorizontalPodAutoscaler")}  # fmt: skip
-    keda = {one["spec"]["scaleTargetRef"]["name"]: one["spec"]["minReplicaCount"]
-            for one in of_kind(documents, "ScaledObject")}  # fmt: skip
+    hpas = {
+        one["spec"]["scaleTargetRef"]["name"]: one["spec"]["minReplicas"]
+        for one in of_kind(documents, "HorizontalPodAutoscaler")
+    }
+    keda = {
+        one["spec"]["scaleTargetRef"]["name"]: one["spec"]["minReplicaCount"]
+        for one in of_kind(documents, "ScaledObject")
+    }
     assert not hpas.keys() & keda.keys()
     return hpas | keda
 
@@ -218,8 +231,9 @@ def test_in_production_each_service_has_two_pods_at_least_apart_and_not_taken_at
         assert not of_kind(documents, "HorizontalPodAutoscaler")
         return
     scaled = scalers(documents)
-    budgets = {one["metadata"]["name"]: one["spec"]
-               for one in of_kind(documents, "PodDisruptionBudget")}  # fmt: skip
+    budgets = {
+        one["metadata"]["name"]: one["spec"] for one in of_kind(documents, "PodDisruptionBudget")
+    }
     for service, deployment in services(documents).items():
         name = f"verity-{service}"
         assert scaled[name] >= 2
@@ -239,8 +253,11 @@ def test_in_production_each_service_has_two_pods_at_least_apart_and_not_taken_at
 def test_a_budget_never_forbids_to_drain_a_node(documents):
     for budget in of_kind(documents, "PodDisruptionBudget"):
         selector = budget["spec"]["selector"]["matchLabels"]
-        (target,) = [one for one in workloads(documents)
-                     if selector.items() <= template(one)["metadata"]["labels"].items()]  # fmt: skip
+        (target,) = [
+            one
+            for one in workloads(documents)
+            if selector.items() <= template(one)["metadata"]["labels"].items()
+        ]
         counts = scalers(documents)
         assert counts.get(target["metadata"]["name"], target["spec"].get("replicas", 1)) >= 2
 
@@ -273,8 +290,11 @@ def test_clients_of_grpc_resolve_every_pod(documents):
 def test_every_service_selects_pods_that_have_its_ports(documents):
     for one in of_kind(documents, "Service"):
         selector = one["spec"]["selector"]
-        (target,) = [w for w in workloads(documents)
-                     if selector.items() <= template(w)["metadata"]["labels"].items()]  # fmt: skip
+        (target,) = [
+            w
+            for w in workloads(documents)
+            if selector.items() <= template(w)["metadata"]["labels"].items()
+        ]
         ports = {port["name"] for port in container(target)["ports"]}
         assert {port["targetPort"] for port in one["spec"]["ports"]} <= ports
 
@@ -319,8 +339,11 @@ def test_a_service_takes_the_settings_that_it_is_given(documents, service, monke
 
 
 def test_redis_keeps_every_write_and_drops_nothing(documents):
-    (config,) = [one["data"]["redis.conf"] for one in of_kind(documents, "ConfigMap")
-                 if one["metadata"]["name"].startswith("verity-redis")]  # fmt: skip
+    (config,) = [
+        one["data"]["redis.conf"]
+        for one in of_kind(documents, "ConfigMap")
+        if one["metadata"]["name"].startswith("verity-redis")
+    ]
     assert {"appendonly yes", "maxmemory-policy noeviction"} <= set(config.splitlines())
     limit = bytes_of(
         container(named(documents, "StatefulSet", "verity-redis"))["resources"]["limits"]["memory"]
@@ -345,8 +368,11 @@ def test_a_cluster_of_qdrant_keeps_two_copies_on_three_nodes(combination, docume
     clustered = "qdrant-cluster" in combination.components
     assert qdrant["replicas"] == (3 if clustered else 1)
     assert chosen["VERITY_QDRANT_REPLICATION_FACTOR"] == ("2" if clustered else "1")
-    snapshots = [one["data"] for one in of_kind(documents, "ConfigMap")
-                 if one["metadata"]["name"].startswith("verity-snapshots")]  # fmt: skip
+    snapshots = [
+        one["data"]
+        for one in of_kind(documents, "ConfigMap")
+        if one["metadata"]["name"].startswith("verity-snapshots")
+    ]
     assert len(snapshots[0]["QDRANT_URLS"].split(",")) == qdrant["replicas"]
 
 

@@ -27,8 +27,11 @@ def test_every_document_fits_the_schema_of_the_newest_kubernetes(documents):
 
 
 def test_a_field_that_kubernetes_does_not_know_is_found():
-    (document,) = [d for d in render(ALL[0]) if d["metadata"]["name"] == "verity-redis"
-                   and d["kind"] == "StatefulSet"]  # fmt: skip
+    (document,) = [
+        d
+        for d in render(ALL[0])
+        if d["metadata"]["name"] == "verity-redis" and d["kind"] == "StatefulSet"
+    ]
     bad = json.loads(json.dumps(document))
     bad["spec"]["template"]["spec"]["containers"][0]["livenessProb"] = {}
     with pytest.raises(kubernetes_validate.ValidationError):

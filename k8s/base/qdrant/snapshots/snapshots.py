@@ -5,7 +5,7 @@ collection and node, and manifest.json with the aliases, the versions and each f
 standard library alone.
 """
 
-import datetime
+import datetime as dt
 import hashlib
 import json
 import os
@@ -98,7 +98,7 @@ def main() -> None:
     api_key = key.read_text().strip() if key.exists() else ""
     nodes = [Node(url, api_key) for url in os.environ["QDRANT_URLS"].split(",")]
     directory = Path(os.environ["DIRECTORY"])
-    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H%M%SZ")
+    now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H%M%SZ")
     taken = take(nodes, directory, now)
     gone = prune(directory, int(os.environ["KEEP"]))
     print(json.dumps({"event": "snapshots", "taken": taken.name, "removed": len(gone)}))  # noqa: T201 - its log
