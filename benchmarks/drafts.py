@@ -13,6 +13,7 @@ from verity.v1 import grounding_service_pb2 as grounding
 
 from cli.scripted_model.replies import draft_of
 from cli.scripted_model.script import Behaviour, Rule
+from services.orchestrator.searching import in_force
 
 FOLDER = Path(__file__).parents[1] / "tests" / "cases" / "drafts"
 SOURCES = "sources"
@@ -95,7 +96,9 @@ class Row:
         return [*rules, Rule(asked, [first])]
 
     def _reply(self, draft: Sequence[Said]) -> str:
-        shown = {one.id: f"src_{n}" for n, one in enumerate([*self.passages, *self.more])}
+        # What does not apply on the day is not shown, even where it was found.
+        found = in_force([*self.passages, *self.more], self.day)
+        shown = {one.id: f"src_{n}" for n, one in enumerate(found)}
         statements = [
             {
                 "text": said.text,

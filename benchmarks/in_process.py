@@ -69,12 +69,14 @@ async def system(
             )
             return getattr(rpc, f"{name}ServiceStub")(to)
 
-        verifier = VerificationServicer(Verifier(executor, MIN_COVERAGE), Weights())
+        checks = Verifier(executor, MIN_COVERAGE, drafts_are_close=True)
         drafts = GenerationServicer(Measured(drafter), Measured(extractive))
         agents = Agents(
             retrieval=await opened("Retrieval", retrieval, retrieval_rpc),
             generation=await opened("Generation", drafts, generation_rpc),
-            verification=await opened("Verification", verifier, verification_rpc),
+            verification=await opened(
+                "Verification", VerificationServicer(checks, Weights()), verification_rpc
+            ),
             memory=memory,
             budgets=budgets or Budgets(*[SECONDS] * 4),
             measures=Measures(telemetry.meter()),

@@ -63,6 +63,15 @@ def merged(state: State, found: Sequence[Sequence[core.Passage]]) -> list[core.P
     return [one for id_, one in known.items() if id_ in kept]
 
 
+def in_force(passages: Iterable[core.Passage], day: str) -> list[core.Passage]:
+    """What applies on the day. A search leaves out the rest, and a draft is not to depend on it."""
+    return [
+        one
+        for one in passages
+        if one.effective_from <= day and (not one.effective_to or day < one.effective_to)
+    ]
+
+
 def corpora(known: Corpora, found: Sequence[Sequence[core.Passage]]) -> Corpora:
     """Where each passage is from: a document may be in both."""
     told = dict(known)

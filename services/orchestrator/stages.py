@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from langgraph.runtime import Runtime
 from opentelemetry import trace
@@ -71,7 +72,8 @@ async def retrieve(state: State, runtime: Runtime[Agents]) -> State:
             raise
         trace.get_current_span().set_attribute(telemetry.ERROR_TYPE, type(error).__name__)
         return {"news": False, "over": True}  # What was said is the answer.
-    found = [reply.passages for reply in replies]
+    day = asked.as_of or datetime.now(UTC).date().isoformat()
+    found = [searching.in_force(reply.passages, day) for reply in replies]
     passages = searching.merged(state, found)
     known = {passage.id for passage in state["passages"]}
     runtime.stream_writer(Event(passages_found=Event.PassagesFound(passages=passages)))

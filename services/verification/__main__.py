@@ -27,6 +27,8 @@ class Settings(settings.Settings):
 
     # Share of a statement's content words that its cited words must carry; see entailment.py.
     min_coverage: float = Field(MIN_COVERAGE, gt=0, le=1)
+    # Whether drafts are held to the words they cite, or may say it in their own; see closeness.py.
+    drafts: Literal["close", "free"] = "close"
     # Who judges what passes every other check.
     entailment: Literal["none", "embedded", "cross-encoder", "llm"] = "none"
     # The probability below which it objects; 0: its own, which is 0.5 but for the embedded scorer.
@@ -114,7 +116,13 @@ async def main() -> None:
         scorer = load()
         async with open_judge(settings, executor, scorer) as judge:
             bench = Bench(judge, settings.judge_at_once) if judge else None
-            verifier = Verifier(executor, settings.min_coverage, bench, scorer.probability)
+            verifier = Verifier(
+                executor,
+                settings.min_coverage,
+                bench,
+                scorer.probability,
+                drafts_are_close=settings.drafts == "close",
+            )
             await serve(
                 Service(
                     "verity.v1.VerificationService",

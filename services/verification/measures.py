@@ -82,7 +82,10 @@ _SPEAKS_OF_ANOTHER = re.compile(
 )
 _RULE = compiled(
     "must | shall | requir\\w+ | (?-i:may) | should | mandatory | threshold | limit | due"
+    " | (?:is|are) (?:kept|retained|stored|reviewed|updated|filed|reported|submitted|investigated)"
 )
+# "7.1 The Borrower shall": no figure of the sentence.
+_CLAUSE_NUMBER = re.compile(r"\W*\d+(?:\.\d+)+\.?\s")
 _TAKES_EFFECT = re.compile(
     r"\b(?:effective(?: from| on| as of)?|as of|from|since|starting)\s*\Z", re.IGNORECASE
 )
@@ -169,7 +172,9 @@ _remembered = lru_cache(maxsize=1_000)(_measured)
 
 def _figures(text: str, headings: str) -> Iterator[Callable[..., Figure]]:
     facts = read(text)
-    if len(facts.quantities) > MAX_FIGURES or "|" in text or _SPEAKS_OF_ANOTHER.search(text):
+    number = _CLAUSE_NUMBER.match(text)
+    quantities = [q for q in facts.quantities if not number or q.span.start >= number.end()]
+    if len(quantities) > MAX_FIGURES or "|" in text or _SPEAKS_OF_ANOTHER.search(text):
         return
     is_rule = _RULE.search(text) is not None
     deadlines = [date for date in facts.dates if date.day and _follows(_DEADLINE, text, date)]
@@ -185,7 +190,7 @@ def _figures(text: str, headings: str) -> Iterator[Callable[..., Figure]]:
     is_yearly = _OVER_A_YEAR.search(text) is not None
     places = frozenset((r.kind, r.number) for r in facts.references if not _is_label(text, r.span))
     pieces = [(piece, _about(text, piece, facts, names)) for piece in _pieces(text, facts)]
-    valued = [q for q in facts.quantities if _is_value(text, q)] + deadlines
+    valued = [q for q in quantities if _is_value(text, q)] + deadlines
     # What stands beside the pieces with figures, such as "For private clients,", binds them all.
     apart = frozenset[str]().union(
         *(about for piece, about in pieces if not any(piece.contains(v.span) for v in valued))
@@ -202,7 +207,7 @@ def _figures(text: str, headings: str) -> Iterator[Callable[..., Figure]]:
                 continue
             if [unit_of(other) for other in here].count(unit) > 1 or unit == "ordinal":
                 continue
-            beside = facts.quantities if is_rule else [q for q in here if isinstance(q, Quantity)]
+            beside = quantities if is_rule else [q for q in here if isinstance(q, Quantity)]
             yield partial(
                 Figure,
                 value=value,

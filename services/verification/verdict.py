@@ -7,7 +7,7 @@ with them. One bad citation beside a good one fails it: a reader would take both
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from services.verification import conditions, entailment, facts, polarity, wording
+from services.verification import closeness, conditions, entailment, facts, polarity, wording
 from services.verification.citing import check_citation
 from services.verification.conflict import Conflicts, among
 from services.verification.evidence import (
@@ -21,7 +21,7 @@ from services.verification.evidence import (
     Statement,
     Verdict,
 )
-from services.verification.folding import unwrapped
+from services.verification.folding import Folded, unwrapped
 from services.verification.markers import without_markers
 from services.verification.source import Cited, Source
 
@@ -67,6 +67,8 @@ def examine(
     sources: Mapping[str, Source],
     conflicts: Conflicts,
     min_coverage: float = entailment.MIN_COVERAGE,
+    *,
+    is_draft: bool = False,
 ) -> Examined:
     """The finding on one statement. Never raises: a check that does makes it UNCHECKED.
 
@@ -75,9 +77,10 @@ def examine(
         sources: All passages by id.
         conflicts: Looks for other values among the sources.
         min_coverage: Share of its content words that the cited words must carry.
+        is_draft: Whether it is held to the words it cites; see closeness.py.
     """
     try:
-        return _examine(statement, sources, conflicts, min_coverage)
+        return _examine(statement, sources, conflicts, min_coverage, is_draft=is_draft)
     except Exception as error:  # noqa: BLE001 - whatever goes wrong in a check, nothing passes
         return Examined(unchecked(statement.text, error))
 
@@ -101,13 +104,7 @@ def compare(
     """Holds a text against the words it rests on."""
     reading = unwrapped(text)
     found = _compare(reading.text, cited, min_coverage)
-    placed = [
-        replace(reason, statement_span=Span(*reading.source_span(span.start, span.end)))
-        if (span := reason.statement_span)
-        else reason
-        for reason in found.reasons
-    ]
-    return replace(found, reasons=placed)
+    return replace(found, reasons=_placed(found.reasons, reading))
 
 
 def judge(
@@ -115,6 +112,22 @@ def judge(
 ) -> list[Reason]:
     """What is wrong with a text, given the words it rests on."""
     return list(compare(text, cited, min_coverage).reasons)
+
+
+def _departures(text: str, cited: Sequence[Cited]) -> list[Reason]:
+    reading = unwrapped(text)
+    figures = facts.derivations(reading.text, cited)
+    return _placed(closeness.departures(reading.text, cited, figures), reading)
+
+
+def _placed(reasons: Iterable[Reason], reading: Folded) -> list[Reason]:
+    """The reasons with their places in the text as it was given."""
+    return [
+        replace(reason, statement_span=Span(*reading.source_span(span.start, span.end)))
+        if (span := reason.statement_span)
+        else reason
+        for reason in reasons
+    ]
 
 
 def derived(text: str, cited: Sequence[Cited]) -> tuple[DerivedFigure, ...]:
@@ -159,6 +172,8 @@ def _examine(
     sources: Mapping[str, Source],
     conflicts: Conflicts,
     min_coverage: float,
+    *,
+    is_draft: bool,
 ) -> Examined:
     if not statement.citations:
         return Examined(Finding(statement.text, Verdict.UNCITED, (_NOTHING_CITED,)))
@@ -175,6 +190,8 @@ def _examine(
             cited.append(Cited(sources[checked.passage.id], checked.span))
     text = without_markers(statement.text)
     found = compare(text, cited, min_coverage) if cited else Comparison(())
+    if is_draft and cited and not reasons and not found.reasons:
+        reasons += _departures(text, cited)
     # Of a statement that falls anyway, nobody asks who else says otherwise.
     reasons = [*reasons, *found.reasons] or conflicts.of(text, cited)
     stands = Finding(statement.text, conclude(reasons), tuple(reasons), tuple(citations))

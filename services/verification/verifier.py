@@ -31,6 +31,7 @@ class Verifier:
         min_coverage: Share of a statement's content words that its cited words must carry.
         bench: Who judges what passes; None: nobody.
         score: How likely facts carry a sentence, for CheckGrounding; see grounding.check.
+        drafts_are_close: Whether what is verified is held to the words it cites; see closeness.py.
     """
 
     def __init__(
@@ -39,12 +40,15 @@ class Verifier:
         min_coverage: float,
         bench: Bench | None = None,
         score: grounding.Score | None = None,
+        *,
+        drafts_are_close: bool = False,
     ) -> None:
         self.name = f"{VERIFIER}+{bench.name}" if bench else VERIFIER
         self._executor = executor
         self._min_coverage = min_coverage
         self._bench = bench
         self._score = score
+        self._drafts_are_close = drafts_are_close
         self._verdicts = telemetry.meter().create_counter(
             "verity.verification.verdicts", unit="{statement}", description="Statements by verdict."
         )
@@ -79,7 +83,10 @@ class Verifier:
             examined = []
             for statement in statements:
                 proceed()
-                examined.append(verdict.examine(statement, sources, conflicts, least))
+                found = verdict.examine(
+                    statement, sources, conflicts, least, is_draft=self._drafts_are_close
+                )
+                examined.append(found)
             return examined
 
         with telemetry.span("verify statements"):

@@ -148,3 +148,16 @@ def test_a_conflict_that_was_told_before_holds_nothing_up():
     release = Release([telling("a", "b")], [conflict("a", "b")])
     later = said(passage("c"))
     assert release.offer(later) == [later]
+
+
+def test_what_does_not_apply_on_the_day_is_not_drafted_from():
+    dated = {
+        "always": {},
+        "now": {"effective_from": "2026-01-01", "effective_to": "2027-01-01"},
+        "since today": {"effective_from": "2026-06-01"},
+        "until today": {"effective_to": "2026-06-01"},
+        "to come": {"effective_from": "2026-06-02"},
+    }
+    passages = [core.Passage(id=name, text="t", **dates) for name, dates in dated.items()]
+    found = searching.in_force(passages, "2026-06-01")
+    assert [one.id for one in found] == ["always", "now", "since today"]

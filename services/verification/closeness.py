@@ -1,0 +1,255 @@
+"""Whether a draft keeps to the words of the sentences it cites, their order and their limits.
+
+A drafter is told to repeat its sources, so that what it adds, moves or leaves out needs none of the
+allowance for honest paraphrase that any other text has. Each part of a statement must stand in one
+cited sentence, word after word; and what of that sentence is left out must not limit the rest.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby, pairwise
+
+from services.verification.evidence import Code, DerivedFigure, Reason, Span
+from services.verification.languages import LITTLE_WORDS, languages
+from services.verification.negation import plain
+from services.verification.phrases import compiled, listed
+from services.verification.reading import overlaps, read, read_cited
+from services.verification.source import Cited
+from services.verification.turns import binding, negating
+from services.verification.words import Word, stem, words
+
+# Function words that a statement may not add either, by what they are compared as.
+_KEPT = {
+    word: name
+    for name, group in {
+        "ALL": "all any each every both always everyone everything anyone",
+        "SOME": "some several many most few",
+        "OR": "or",
+    }.items()
+    for word in listed(group)
+}
+# These say that figures are taken together.
+_JOINING = frozenset(
+    map(stem, listed("together total combined sum average mean difference altogether respectively"))
+)
+# Who says, believes, wants or is told something does not make it so.
+_ATTITUDES = compiled(
+    r"""
+    say | says | said | state | states | stated | tell | tells | told | answer | answers | reply
+    respond | write | output | print | repeat | confirm | claim\w* | alleg\w+ | argu\w+
+    announce\w* | believ\w+ | think\w* | thought | suppos\w+ | assum\w+ | expect\w*
+    hop(?:e|es|ed|ing) | fear\w* | suspect\w* | consider\w* | propos\w+ | recommend\w*
+    suggest\w* | request\w* | ask | asks | asked | demand\w* | reject\w* | refus\w+
+    den(?:y|ies|ied) | doubt\w* | plan | plans | planned | intend\w* | want\w* | wish\w*
+    mark | treat | pretend | ignore | disregard | forget | fail\w* | attempt\w*
+    """
+)
+# A sentence that says what holds always, rather than what happened once.
+_GENERAL = compiled(
+    r"""
+    must | shall | should | may | can | cannot | will | is | are | does | do | only | any | each
+    every | all | no | not | never | applies | apply | requires? | pays? | charges?
+    """
+)
+_PAST = compiled("was | were | had | did")
+# A stretch behind one of these stands for itself.
+_SEPARATOR = re.compile(r"[,;:.!?()\u2013\u2014]")
+_LABEL_END = re.compile(r"[;:.!?](?=\s)")
+_JOINS = re.compile(r"\W*(?:and|but|or)\b", re.IGNORECASE)
+_PART_END = re.compile(r"[,;:()\u2013\u2014]\s|\b(?:and|but|und|et|y|e|en|и)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\W*(?:it|he|she|they|this|these|those|its|their|his|her)\b", re.IGNORECASE)
+# What opens a limit, where otherwise another thing is said of the same subject.
+_OPENS_LIMIT = frozenset(
+    listed(
+        "with within without under over above below by to from for of in on at after before until"
+        " during while when where if unless who whom whose which that as holding having being than"
+        " only but except nor not"
+    )
+)
+# A bound that follows: "but not less than CHF 1,500".
+_BOUND = re.compile(r"\bbut (?:not|no|only|never|at (?:least|most))\b", re.IGNORECASE)
+_BUT = re.compile(r"\bbut\b", re.IGNORECASE)
+# Of longer texts which word stands for which cannot be told; they are no drafts of a sentence.
+MAX_TOKENS = 400
+# A sentence of which a statement says less is quoted for something else beside another.
+FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    key: str
+    word: Word
+
+
+class _Sentence:
+    """A cited sentence and its words."""
+
+    def __init__(self, cited: Cited) -> None:
+        self.cited = cited
+        self.text = cited.text
+        self.tokens = _tokens(self.text)
+
+    @cached_property
+    def nearby(self) -> frozenset[str]:
+        """Words that a statement may take from around it: headings, names, what a pronoun means."""
+        above = read_cited(self.cited).context.removeprefix(self.cited.around.text)
+        if _PRONOUN.match(self.text):
+            before = [s for s in self.cited.source.sentences if s.end <= self.cited.span.start]
+            above += "".join(self.cited.source.text[s.start : s.end] for s in before[-1:])
+        return frozenset(token.key for token in _tokens(above))
+
+    def places(self, tokens: Sequence[_Token]) -> set[int] | None:
+        """Where it has these words in this order, close together; None where it does not."""
+        own = [token.key for token in self.tokens]
+        wanted = [token.key for token in tokens if token.key in own]
+        if any(token.key not in own and token.key not in self.nearby for token in tokens):
+            return None
+        at = -1
+        for key in wanted:
+            if key not in own[at + 1 :]:
+                return None
+            at = own.index(key, at + 1)
+        found, end = set[int](), at + 1
+        for key in reversed(wanted):
+            end = max(n for n in range(end) if own[n] == key)
+            found.add(end)
+        return found
+
+    @cached_property
+    def is_general(self) -> bool:
+        spoken = languages(self.text)
+        if "en" not in spoken:
+            return True
+        return _GENERAL.search(self.text) is not None and _PAST.search(self.text) is None
+
+
+def departures(
+    statement: str, cited: Sequence[Cited], derived: Sequence[DerivedFigure] = ()
+) -> Iterator[Reason]:
+    """What a statement adds to the words it cites, moves in them, or wrongly leaves out."""
+    parts = list(_parts(statement, [figure.span for figure in derived]))
+    sentences = [_Sentence(one) for stretch in cited for one in stretch.sentences]
+    if sum(map(len, parts)) > MAX_TOKENS or any(len(s.tokens) > MAX_TOKENS for s in sentences):
+        yield Reason(Code.NO_ENTAILMENT, "A sentence is too long to be compared.")
+        return
+    taken: dict[int, set[int]] = {}
+    for part in parts:
+        places = {
+            n: found for n, one in enumerate(sentences) if (found := one.places(part)) is not None
+        }
+        if not places:
+            span = Span(part[0].word.span.start, part[-1].word.span.end)
+            said = " ".join(statement[span.start : span.end][:200].split())
+            message = f'No cited sentence says this in these words: "{said}".'
+            yield Reason(Code.NO_ENTAILMENT, message, statement_span=span)
+            return
+        for number, found in places.items():
+            taken.setdefault(number, set()).update(found)
+    fullest = max(map(len, taken.values()), default=0)
+    is_bounded = _BUT.search(statement) is not None
+    for number, found in taken.items():
+        if found and len(found) >= min(FEWEST, fullest):
+            yield from _left_out(sentences[number], found, is_bounded=is_bounded)
+
+
+def _left_out(sentence: _Sentence, taken: set[int], *, is_bounded: bool) -> Iterator[Reason]:
+    """The stretches of a sentence that a statement leaves out, and that limit what it takes."""
+    text, all_words = sentence.text, words(sentence.text)
+    starts = {token.word.span.start for token in sentence.tokens}
+    kept_starts = {sentence.tokens[at].word.span.start for at in taken}
+    facts, little = read(text).spans, _little(text)
+
+    def is_idle(word: Word) -> bool:
+        return word.span.start not in starts or word.text.lower() in little
+
+    kept = [at for at, word in enumerate(all_words) if word.span.start in kept_starts]
+    edges = [-1, *kept, len(all_words)]
+    for before, after in pairwise(edges):
+        stretch = all_words[before + 1 : after]
+        start = all_words[before].span.end if before >= 0 else 0
+        end = all_words[after].span.start if after < len(all_words) else len(text)
+        is_bound = not is_bounded and _BOUND.search(text, start, end) is not None
+        if not is_bound and all(is_idle(word) or overlaps(word.span, facts) for word in stretch):
+            continue
+        last = next((word for word in reversed(stretch) if not is_idle(word)), stretch[-1])
+        if is_bound or _limits(sentence, Span(start, end), stretch, last):
+            shown = " ".join(text[start:end][:200].strip(" ,;:.").split())
+            yield Reason(
+                Code.OMITTED_CONDITION,
+                f'The source adds: "{shown}".',
+                passage_id=sentence.cited.source.passage.id,
+                passage_span=sentence.cited.in_source(Span(start, end)),
+            )
+            return
+
+
+def _limits(sentence: _Sentence, span: Span, stretch: Sequence[Word], last: Word) -> bool:
+    """Whether what is left out turns or narrows what is not.
+
+    Args:
+        sentence: What is cited.
+        span: What of it is left out.
+        stretch: Its words.
+        last: The last of them that says something.
+    """
+    text, first = sentence.text, stretch[0].text.lower()
+    left, rest = text[span.start : span.end], text[last.span.end : span.end]
+    tells = _ATTITUDES.search(left) is not None
+    # "Ann holds the shares and is the owner": another thing, said of the same subject.
+    joins = _JOINS.match(rest) is not None
+    is_apart = _LABEL_END.search(rest) is not None
+    if span.start == 0 and is_apart:
+        return tells and not rest.startswith(";")
+    if binding(languages(text)).search(left) or (span.start and first in {"but", "except"}):
+        return True
+    if span.start == 0:
+        is_adjunct = _SEPARATOR.search(rest) is not None
+        return tells or not (joins or (is_adjunct and not sentence.is_general))
+    if _SEPARATOR.search(text[span.start : stretch[0].span.start]):
+        return False
+    if span.end == len(text) and (first in {"and", "or"} or tells):
+        return first not in {"and", "or"} and sentence.is_general
+    is_limit = first in _OPENS_LIMIT or first.endswith(("ed", "ing"))
+    return tells or (sentence.is_general and (is_limit or not joins))
+
+
+def _parts(statement: str, derived: Sequence[Span]) -> Iterator[list[_Token]]:
+    """The words of a statement, between its commas and its conjunctions."""
+    edges = [found.start() for found in _PART_END.finditer(statement)]
+    allowed = _JOINING if derived else frozenset[str]()
+
+    def number(token: _Token) -> int:
+        return sum(edge <= token.word.span.start for edge in edges)
+
+    for _, tokens in groupby(_tokens(statement), number):
+        part = [token for token in tokens if token.key not in allowed]
+        if part and not derived:
+            yield part
+        elif part:
+            # What is computed is of several sentences: each of its words may be of another.
+            yield from ([token] for token in part)
+
+
+def _tokens(text: str) -> list[_Token]:
+    """The words that carry something, without those of figures, dates and references."""
+    facts = read(text).spans
+    turned = [Span(*found.span()) for found in negating(languages(text)).finditer(plain(text))]
+    return [
+        _Token(_KEPT.get(word.text.lower(), word.stem), word)
+        for word in words(text)
+        if (word.is_content or word.text.lower() in _KEPT)
+        and not overlaps(word.span, facts)
+        and not overlaps(word.span, turned)
+    ]
+
+
+def _little(text: str) -> frozenset[str]:
+    """The little words of its languages, of which none says anything."""
+    return frozenset(
+        word
+        for name in languages(text)
+        if name in LITTLE_WORDS
+        for word in LITTLE_WORDS[name].split()
+    )
