@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from services.chassis.errors import NotFound, Unavailable
 from services.retrieval import payload
 from services.retrieval.index import Hit, Index, Kind, Point, SparseVector, Where
-from services.retrieval.passage import Metadata, Passage, StoredDocument
+from services.retrieval.passage import Groups, Metadata, Passage, StoredDocument
 from services.retrieval.passage import document_id as id_of
 
 # A version's document and hash.
@@ -40,10 +40,20 @@ class Filter:
 
 
 class Catalog:
-    """The documents and passages of every tenant, as readers see them."""
+    """The documents and passages of every tenant, as readers see them.
 
-    def __init__(self, index: Index) -> None:
+    Args:
+        index: Where they are.
+        groups: What the reader is a member of: no more is seen than that lets it.
+    """
+
+    def __init__(self, index: Index, groups: Groups = None) -> None:
         self._index = index
+        self._groups = groups
+
+    def seen_by(self, groups: Groups) -> "Catalog":
+        """As a member of these groups sees it."""
+        return Catalog(self._index, groups)
 
     @property
     def collection(self) -> str:
@@ -67,7 +77,7 @@ class Catalog:
 
     async def with_bytes(self, tenant: str, sha256: str) -> StoredDocument | None:
         """The document whose current version has these bytes."""
-        where = Where(tenant, Kind.DOCUMENT, any_of={"sha256": [sha256]})
+        where = self.where(tenant, Filter(), sha256=[sha256])
         records = await self._index.scroll(where)
         return payload.to_document(records[0].payload) if records else None
 
@@ -75,10 +85,10 @@ class Catalog:
         """The current versions of those there are."""
         return await self._documents(tenant, ids)
 
-    @staticmethod
-    def where(tenant: str, narrow: Filter) -> Where:
-        """The records of the documents that pass the filter."""
-        return _to_where(tenant, Kind.DOCUMENT, narrow)
+    def where(self, tenant: str, narrow: Filter, **any_of: list[str]) -> Where:
+        """The records of the documents that pass the filter, and have one of the values of each."""
+        where = self._where(tenant, Kind.DOCUMENT, narrow)
+        return replace(where, any_of={**where.any_of, **any_of})
 
     @staticmethod
     def admits(where: Where, document: StoredDocument) -> bool:
@@ -116,7 +126,7 @@ class Catalog:
 
     async def counts(self, tenant: str, narrow: Filter) -> tuple[int, int]:
         """How many documents, and how many passages of theirs, pass the filter."""
-        where = _to_where(tenant, Kind.DOCUMENT, narrow)
+        where = self.where(tenant, narrow)
         tally = await self._index.tally(where, "passage_count")
         return sum(tally.values()), sum(passages * n for passages, n in tally.items())
 
@@ -137,9 +147,9 @@ class Catalog:
         Raises Unavailable when versions change faster than that.
         """
         hidden: set[_Version] = set()
-        admitted = _to_where(tenant, Kind.DOCUMENT, narrow)
+        admitted = self.where(tenant, narrow)
         for _ in range(_ROUNDS):
-            where = _to_where(tenant, Kind.PASSAGE, narrow, hidden, sections)
+            where = self._where(tenant, Kind.PASSAGE, narrow, hidden, sections)
             by_dense, by_sparse = await self._index.nearest(where, dense, sparse, limit=depth)
             seen = hidden | {_version(hit.payload) for hit in (*by_dense, *by_sparse)}
             current = await self._documents(tenant, {document_id for document_id, _ in seen})
@@ -153,7 +163,7 @@ class Catalog:
 
     async def dated_out(self, tenant: str, narrow: Filter, day: str) -> list[StoredDocument]:
         """The documents that pass the filter and whose dates do not hold on the day."""
-        where = _to_where(tenant, Kind.DOCUMENT, narrow)
+        where = self.where(tenant, narrow)
         number = payload.to_day(day)
         wheres = (
             replace(where, at_least={**where.at_least, "from_day": number + 1}),
@@ -165,7 +175,7 @@ class Catalog:
 
     async def superseding(self, tenant: str) -> list[Metadata]:
         """Of each document that takes another's place, what is said of it."""
-        where = Where(tenant, Kind.DOCUMENT, at_least={"supersedes_count": 1})
+        where = replace(self.where(tenant, Filter()), at_least={"supersedes_count": 1})
         records = await self._index.scroll(where, fields=payload.METADATA)
         return [payload.to_metadata(record.payload) for record in records]
 
@@ -197,7 +207,22 @@ class Catalog:
         if not ids:
             return {}
         records = await self._index.get(tenant, Kind.DOCUMENT, list(ids))
-        return {id_: payload.to_document(record.payload) for id_, record in records.items()}
+        found = {id_: payload.to_document(record.payload) for id_, record in records.items()}
+        return {id_: one for id_, one in found.items() if one.metadata.may_be_read_by(self._groups)}
+
+    def _where(
+        self,
+        tenant: str,
+        kind: Kind,
+        narrow: Filter,
+        hidden: Collection[_Version] = (),
+        sections: Collection[str] = (),
+    ) -> Where:
+        where = _to_where(tenant, kind, narrow, hidden, sections)
+        if self._groups is None:
+            return where
+        readers = [payload.EVERYBODY, *sorted(self._groups)]
+        return replace(where, any_of={**where.any_of, "readers": readers})
 
 
 def _no_passage() -> NotFound:

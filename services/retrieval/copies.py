@@ -57,6 +57,7 @@ def _standing_for(members: Sequence[Passage]) -> Passage:
             source_name=passage.metadata.source_name,
             version=passage.version,
             authority=passage.metadata.authority,
+            readers=passage.metadata.readers,
         )
         for passage in members
         if passage is not best

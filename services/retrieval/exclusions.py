@@ -30,7 +30,8 @@ async def out_of_force(
 ) -> tuple[Exclusion, ...]:
     """The documents that pass the filter and do not apply on the day, by name.
 
-    What supersedes them may be any document of the tenant's, be it one that the filter leaves out.
+    What supersedes them may be any document that the reader may read, be it one that the filter
+    leaves out.
     """
     superseding = _by_superseded(await catalog.superseding(tenant))
     named = await catalog.named(tenant, sorted(superseding))

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 # Raised when payloads or vectors change so that points of before cannot be read.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 class Kind(StrEnum):
@@ -36,6 +36,7 @@ FIELDS: Mapping[str, FieldType] = {
     "edition": FieldType.KEYWORD,
     "tags": FieldType.KEYWORD,
     "supersedes": FieldType.KEYWORD,
+    "readers": FieldType.KEYWORD,
     "authority": FieldType.INTEGER,
     "passage_count": FieldType.INTEGER,
     "published_day": FieldType.INTEGER,

@@ -1,5 +1,6 @@
 """Takes a file in: bytes, passages, vectors, and at the very end a version that readers see."""
 
+import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from functools import partial
 from typing import Protocol
 
 from services.chassis import telemetry
-from services.chassis.errors import Aborted, InvalidInput, Overloaded
+from services.chassis.errors import Aborted, InvalidInput, Overloaded, PermissionDenied
 from services.retrieval import payload, supersession
 from services.retrieval.ahead import ahead
 from services.retrieval.batching import Batcher, Lane
@@ -19,7 +20,7 @@ from services.retrieval.index import Index, Kind, Point, Where
 from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, WorkerTimeout
 from services.retrieval.leases import Leases
 from services.retrieval.originals import Originals
-from services.retrieval.passage import Metadata, StoredDocument, cut, document_id
+from services.retrieval.passage import Groups, Metadata, StoredDocument, cut, document_id
 from services.retrieval.reading import Reading, read
 from services.retrieval.receiving import Receiver, Upload
 from services.retrieval.spool import Draft, Spool, key
@@ -120,21 +121,31 @@ class Ingestor:
         )
 
     async def ingest(
-        self, tenant: str, upload: Upload, chunks: AsyncIterator[bytes]
+        self,
+        tenant: str,
+        upload: Upload,
+        chunks: AsyncIterator[bytes],
+        groups: Groups = None,
     ) -> AsyncGenerator[Progress | Result, None]:
-        """Events in order of stage, the Result last. Whatever is raised, nothing has changed."""
+        """Events in order of stage, the Result last. Whatever is raised, nothing has changed.
+
+        Raises PermissionDenied for the name of a document that a member of these groups may not
+        read; under another name it is not known to them, whatever its bytes.
+        """
         upload.check(self._max_bytes)
         await supersession.check(self._catalog, tenant, upload.metadata)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._place())
-            if upload.sha256 and (known := await self._known(tenant, upload, upload.sha256)):
+            if upload.sha256 and (
+                known := await self._known(tenant, upload, upload.sha256, groups)
+            ):
                 yield Progress(Stage.RECEIVING, 0)
                 yield await self._amend(tenant, known, upload.metadata)
                 return
             draft = None
             if upload.sha256:
                 size = upload.size_bytes or self._max_bytes
-                held = self._spool.draft(tenant, upload.sha256, size)
+                held = self._spool.draft(tenant, _draft(upload.sha256, upload.metadata), size)
                 draft = await stack.enter_async_context(held)
             receiver = Receiver(upload, draft, max_bytes=self._max_bytes)
             progress = Progress(
@@ -145,10 +156,14 @@ class Ingestor:
                 yield replace(progress, bytes_received=await receiver.take(piece))
             data, sha256 = await receiver.whole()
             if draft is None:
-                held = self._spool.draft(tenant, sha256, len(data))
+                held = self._spool.draft(tenant, _draft(sha256, upload.metadata), len(data))
                 draft = await stack.enter_async_context(held)
             try:
-                async with aclosing(self._take_in(tenant, upload, data, sha256, draft)) as events:
+                if known := await self._known(tenant, upload, sha256, groups):
+                    yield await self._amend(tenant, known, upload.metadata)
+                    await draft.discard()
+                    return
+                async with aclosing(self._write(tenant, upload, data, sha256, draft)) as events:
                     async for event in events:
                         yield event
             except InvalidInput:
@@ -156,32 +171,27 @@ class Ingestor:
                 raise
             await draft.discard()
 
-    async def _take_in(
-        self, tenant: str, upload: Upload, data: bytes, sha256: str, draft: Draft
-    ) -> AsyncGenerator[Progress | Result, None]:
-        if known := await self._known(tenant, upload, sha256):
-            yield await self._amend(tenant, known, upload.metadata)
-            return
-        async with aclosing(self._write(tenant, upload, data, sha256, draft)) as events:
-            async for event in events:
-                yield event
-
-    async def delete(self, tenant: str, document_id: str) -> int:
+    async def delete(self, tenant: str, document_id: str, groups: Groups = None) -> int:
         """Removes a document, and returns how many passages it had. Raises NotFound."""
-        await self._catalog.document(tenant, document_id)
+        seen = self._catalog.seen_by(groups)
+        await seen.document(tenant, document_id)
         async with self._leases.writing(tenant, document_id):
-            document = await self._catalog.document(tenant, document_id)
+            document = await seen.document(tenant, document_id)
             await self._catalog.withdraw(tenant, document_id)
-            await self._spool.discard(tenant, document.sha256)
+            await self._spool.discard(tenant, _draft(document.sha256, document.metadata))
         return document.passage_count
 
-    async def _known(self, tenant: str, upload: Upload, sha256: str) -> StoredDocument | None:
+    async def _known(
+        self, tenant: str, upload: Upload, sha256: str, groups: Groups
+    ) -> StoredDocument | None:
         """The document that these bytes are already: that of this name, or one of another."""
         own = await self._catalog.find(tenant, document_id(tenant, upload.metadata.source_name))
         if own:
+            if not own.metadata.may_be_read_by(groups):
+                raise PermissionDenied("This name is taken; choose another.")
             # Of other bytes: it gets a new version, even if another document has the same.
             return own if own.sha256 == sha256 else None
-        return await self._catalog.with_bytes(tenant, sha256)
+        return await self._catalog.seen_by(groups).with_bytes(tenant, sha256)
 
     async def _amend(self, tenant: str, known: StoredDocument, metadata: Metadata) -> Result:
         """Has the metadata of a document changed, of which the bytes are not."""
@@ -322,6 +332,16 @@ class IsolatedReader:
                     "The file ended the process that read it; it may be damaged.",
                     reason="DAMAGED_FILE",
                 ) from error
+
+
+def _draft(sha256: str, metadata: Metadata) -> str:
+    """What a file on its way in is known by: by who may read it too.
+
+    Else whoever knows the hash of a file could have what others brought of it.
+    """
+    if not metadata.readers:
+        return sha256
+    return hashlib.sha256("\0".join((sha256, *metadata.readers)).encode()).hexdigest()
 
 
 def _points(

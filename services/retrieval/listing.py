@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from services.chassis.errors import InvalidInput, Violation
 from services.retrieval import payload
 from services.retrieval.catalog import Catalog, Filter
-from services.retrieval.index import Index, Kind, Where
-from services.retrieval.passage import Metadata, StoredDocument
+from services.retrieval.index import Index, Where
+from services.retrieval.passage import Groups, Metadata, StoredDocument
 from services.retrieval.standing import Standing, on
 
 
@@ -45,6 +45,10 @@ class Listing:
         self._catalog = catalog
         self._index = index
 
+    def seen_by(self, groups: Groups) -> "Listing":
+        """As a member of these groups sees it."""
+        return Listing(self._catalog.seen_by(groups), self._index)
+
     async def page(
         self, tenant: str, size: int, token: str, wanted: Wanted | None = None
     ) -> tuple[list[Listed], str]:
@@ -77,7 +81,7 @@ class Listing:
         if not documents:
             return []
         names = [document.metadata.source_name for document in documents]
-        where = Where(tenant, Kind.DOCUMENT, any_of={"supersedes": names})
+        where = self._catalog.where(tenant, Filter(), supersedes=names)
         superseding = _by_superseded((await self._metadata(where)).values())
         return [
             Listed(d, tuple(sorted(m.source_name for m in superseding.get(name, ()))))
@@ -89,8 +93,8 @@ class Listing:
     ) -> dict[str, str]:
         """The names of those that are this on the day, by id."""
         found = await self._metadata(where)
-        # By all of the tenant's documents, those that the filter leaves out too.
-        everyone = await self._metadata(Where(tenant, Kind.DOCUMENT)) if found else {}
+        # By all that the reader may read, what the filter leaves out too.
+        everyone = await self._metadata(self._catalog.where(tenant, Filter())) if found else {}
         superseding = _by_superseded(everyone.values())
         return {
             id_: said.source_name

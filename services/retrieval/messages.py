@@ -39,6 +39,7 @@ def to_upload(metadata: retrieval_service_pb2.IngestMetadata) -> Upload:
             effective_to=metadata.effective_to,
             tags=tuple(dict.fromkeys(metadata.tags)),
             supersedes=tuple(dict.fromkeys(metadata.supersedes)),
+            readers=tuple(sorted(set(metadata.readers))),
         ),
         content_type=metadata.content_type,
         size_bytes=metadata.size_bytes,
@@ -132,6 +133,7 @@ def from_document(document: StoredDocument) -> core_pb2.Document:
         effective_to=metadata.effective_to,
         tags=metadata.tags,
         supersedes=metadata.supersedes,
+        readers=metadata.readers,
         content_type=document.content_type,
         size_bytes=document.size_bytes,
         page_count=document.page_count,
@@ -170,6 +172,7 @@ def from_passage(passage: Passage) -> core_pb2.Passage:
         previous_id=passage.previous_id,
         next_id=passage.next_id,
         neighbour_of=passage.neighbour_of,
+        readers=metadata.readers,
         duplicates=(
             core_pb2.Passage.Duplicate(
                 passage_id=copy.passage_id,
@@ -177,6 +180,7 @@ def from_passage(passage: Passage) -> core_pb2.Passage:
                 source_name=copy.source_name,
                 version=copy.version,
                 authority=core_pb2.Authority.Name(copy.authority),
+                readers=copy.readers,
             )
             for copy in passage.copies
         ),
@@ -260,6 +264,8 @@ def _from_exclusion(one: Exclusion) -> _Report.Exclusion:
         superseded_by_id=one.superseded_by_id,
         superseded_by_name=by.source_name if by else "",
         best=from_passage(one.best) if one.best else None,
+        readers=metadata.readers,
+        superseded_by_readers=by.readers if by else (),
     )
 
 

@@ -12,6 +12,10 @@ from services.retrieval.document import Box, Chunk, OcrPage, ParsedDocument
 _NAMESPACE = uuid.UUID("0b2bb95c-5c0e-5a37-9d3b-5a4c2ad4e7f1")
 
 
+# What a reader is a member of; None: of every group there is.
+Groups = frozenset[str] | None
+
+
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """What is said of a file when it is handed in.
@@ -19,6 +23,7 @@ class Metadata:
     Attributes:
         authority: 1 (STANDARD) to 3 (HIGH).
         supersedes: Source names of the documents that it takes the place of.
+        readers: Groups whose members may read it, in order; none: everybody of the tenant.
     """
 
     source_name: str
@@ -29,6 +34,11 @@ class Metadata:
     effective_to: str = ""
     tags: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
+
+    def may_be_read_by(self, groups: Groups) -> bool:
+        """Whether a member of these groups may read it."""
+        return groups is None or not self.readers or not groups.isdisjoint(self.readers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,7 @@ class Copy:
     source_name: str
     version: int
     authority: int
+    readers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

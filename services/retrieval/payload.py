@@ -14,6 +14,9 @@ from services.retrieval.sections import section_keys
 
 Payload = Mapping[str, Any]
 
+# In place of groups; no group is called so.
+EVERYBODY = "*"
+
 # Day numbers are YYYYMMDD. A document without a date applies from the first day, or to the last.
 FIRST_DAY = 0
 LAST_DAY = 99991231
@@ -151,6 +154,8 @@ def from_metadata(metadata: Metadata) -> dict[str, Any]:
         "tags": list(metadata.tags),
         "supersedes": list(metadata.supersedes),
         "supersedes_count": len(metadata.supersedes),
+        # Never empty: a condition on it finds what everybody may read, and nothing by an omission.
+        "readers": list(metadata.readers) or [EVERYBODY],
     }
 
 
@@ -178,6 +183,7 @@ METADATA = (
     "effective_to",
     "tags",
     "supersedes",
+    "readers",
 )
 
 
@@ -192,6 +198,7 @@ def to_metadata(payload: Payload) -> Metadata:
         effective_to=payload["effective_to"],
         tags=tuple(payload["tags"]),
         supersedes=tuple(payload.get("supersedes", ())),
+        readers=tuple(one for one in payload.get("readers", ()) if one != EVERYBODY),
     )
 
 

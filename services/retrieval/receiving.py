@@ -33,6 +33,11 @@ class Upload:
         naming.check("metadata.source_name", metadata.source_name)
         for number, name in enumerate(metadata.supersedes):
             naming.check(f"metadata.supersedes[{number}]", name)
+        if "" in metadata.readers:
+            raise InvalidInput(
+                "A group has a name.",
+                violations=(Violation("metadata.readers", "has one without"),),
+            )
         # Both are ISO dates by now, which sort as text.
         if metadata.effective_from and "" < metadata.effective_to <= metadata.effective_from:
             raise InvalidInput(

@@ -8,6 +8,7 @@ from services.retrieval.catalog import Catalog
 from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, WorkerTimeout
 from services.retrieval.originals import Originals
 from services.retrieval.pages import RenderedPage, render
+from services.retrieval.passage import Groups
 
 
 class Renderer:
@@ -20,6 +21,11 @@ class Renderer:
         self._originals = originals
         self._worker = worker
         self._seconds = seconds
+
+    def seen_by(self, groups: Groups) -> "Renderer":
+        """Shows what a member of these groups may read."""
+        catalog = self._catalog.seen_by(groups)
+        return Renderer(catalog, self._originals, self._worker, seconds=self._seconds)
 
     async def render(
         self,

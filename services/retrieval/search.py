@@ -15,7 +15,7 @@ from services.retrieval.embedding import Vector
 from services.retrieval.exclusions import Exclusion, out_of_force
 from services.retrieval.fusion import best_first, fuse, to_score
 from services.retrieval.index import Hit, SparseVector
-from services.retrieval.passage import Passage
+from services.retrieval.passage import Groups, Passage
 from services.retrieval.preference import Preference
 from services.retrieval.report import Report, Wishes, spread
 from services.retrieval.reranking import Reranking
@@ -81,6 +81,11 @@ class Searcher:
         self._batcher = batcher
         self._ranking = ranking
         self._today = today
+
+    def seen_by(self, groups: Groups) -> "Searcher":
+        """Finds what a member of these groups may read."""
+        catalog = self._catalog.seen_by(groups)
+        return Searcher(catalog, self._batcher, self._ranking, today=self._today)
 
     async def search(
         self,

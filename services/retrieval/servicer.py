@@ -62,16 +62,19 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
     async def IngestDocument(
         self, request_iterator: Requests, _context: Context
     ) -> AsyncIterator[pb.IngestDocumentResponse]:
+        caller = identity.caller()
         upload = messages.to_upload(await _metadata(request_iterator))
-        events = self._ingestor.ingest(identity.caller().tenant, upload, _chunks(request_iterator))
+        chunks = _chunks(request_iterator)
+        events = self._ingestor.ingest(caller.tenant, upload, chunks, caller.groups)
         async with aclosing(events):
             async for event in events:
                 yield messages.from_event(event)
 
     async def Retrieve(self, request: pb.RetrieveRequest, _context: Context) -> pb.RetrieveResponse:
+        caller = identity.caller()
         messages.refuse_unknown(request, "")
-        passages, report = await self._searcher.search(
-            identity.caller().tenant,
+        passages, report = await self._searcher.seen_by(caller.groups).search(
+            caller.tenant,
             request.query,
             messages.to_filter(request.filter),
             request.limit or self._default_limit,
@@ -82,15 +85,18 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
     async def GetDocument(
         self, request: pb.GetDocumentRequest, _context: Context
     ) -> pb.GetDocumentResponse:
-        document = await self._catalog.document(identity.caller().tenant, request.document_id)
-        (listed,) = await self._listing.listed(identity.caller().tenant, [document])
+        caller = identity.caller()
+        seen = self._catalog.seen_by(caller.groups)
+        document = await seen.document(caller.tenant, request.document_id)
+        (listed,) = await self._listing.seen_by(caller.groups).listed(caller.tenant, [document])
         return pb.GetDocumentResponse(document=messages.from_listed(listed))
 
     async def ListDocuments(
         self, request: pb.ListDocumentsRequest, _context: Context
     ) -> pb.ListDocumentsResponse:
-        listed, token = await self._listing.page(
-            identity.caller().tenant,
+        caller = identity.caller()
+        listed, token = await self._listing.seen_by(caller.groups).page(
+            caller.tenant,
             request.page_size or _PAGE_SIZE,
             request.page_token,
             messages.to_wanted(request, _today),
@@ -102,16 +108,17 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
     async def DeleteDocument(
         self, request: pb.DeleteDocumentRequest, _context: Context
     ) -> pb.DeleteDocumentResponse:
-        passages = await self._ingestor.delete(identity.caller().tenant, request.document_id)
+        caller = identity.caller()
+        passages = await self._ingestor.delete(caller.tenant, request.document_id, caller.groups)
         return pb.DeleteDocumentResponse(passages_deleted=passages)
 
     async def GetPassage(
         self, request: pb.GetPassageRequest, _context: Context
     ) -> pb.GetPassageResponse:
-        passage = await self._catalog.passage(identity.caller().tenant, request.passage_id)
-        before, after = await self._catalog.neighbours(
-            identity.caller().tenant, passage, request.neighbours
-        )
+        caller = identity.caller()
+        seen = self._catalog.seen_by(caller.groups)
+        passage = await seen.passage(caller.tenant, request.passage_id)
+        before, after = await seen.neighbours(caller.tenant, passage, request.neighbours)
         return pb.GetPassageResponse(
             passage=messages.from_passage(passage),
             before=map(messages.from_passage, before),
@@ -121,8 +128,9 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
     async def RenderPage(
         self, request: pb.RenderPageRequest, _context: Context
     ) -> pb.RenderPageResponse:
-        page = await self._renderer.render(
-            identity.caller().tenant,
+        caller = identity.caller()
+        page = await self._renderer.seen_by(caller.groups).render(
+            caller.tenant,
             request.document_id,
             request.page_number,
             [(span.start, span.end) for span in request.highlights],
