@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import ceil
 
 from services.chassis import telemetry
 from services.chassis.errors import Overloaded, Unavailable
@@ -42,8 +43,8 @@ class Batcher:
     """Feeds an Embedder from a query lane and an ingest lane.
 
     There is no waiting for a batch to fill: a text that finds the worker idle is encoded at once,
-    and those that come meanwhile form the next batch. A batch is bounded in texts and in
-    characters, so that the workers of a lane share what waits, and none waits long.
+    and those that come meanwhile form the next batch. Idle workers of a lane share what waits,
+    and a batch is bounded in texts and in characters, so that none waits long.
 
     Args:
         embedder: The model.
@@ -72,6 +73,7 @@ class Batcher:
         self._arrived = {lane: asyncio.Event() for lane in Lane}
         self._closing = False
         self._workers = threads
+        self._idle = dict.fromkeys(Lane, threads)
         self._threads = {
             lane: ThreadPoolExecutor(
                 threads, f"embedding-{lane}", initializer=_be_nice, initargs=(_NICENESS[lane],)
@@ -124,7 +126,7 @@ class Batcher:
         loop = asyncio.get_running_loop()
         arrived = self._arrived[lane]
         while True:
-            batch = self._next_batch(self._lanes[lane])
+            batch = self._next_batch(self._lanes[lane], self._idle[lane])
             if not batch:
                 if self._closing:
                     return
@@ -133,6 +135,7 @@ class Batcher:
                 continue
             self._batch_size.record(len(batch))
             texts = [item.text for item in batch]
+            self._idle[lane] -= 1
             try:
                 # Spans of the model belong to the trace of the batch's first text.
                 vectors = await loop.run_in_executor(
@@ -146,11 +149,14 @@ class Batcher:
                 for item, vector in zip(batch, vectors, strict=True):
                     if not item.done.done():
                         item.done.set_result(vector)
+            finally:
+                self._idle[lane] += 1
 
-    def _next_batch(self, lane: deque[_Waiting]) -> list[_Waiting]:
+    def _next_batch(self, lane: deque[_Waiting], idle: int) -> list[_Waiting]:
         batch: list[_Waiting] = []
         chars = 0
-        while lane and len(batch) < self._max_texts:
+        share = min(self._max_texts, ceil(len(lane) / idle))
+        while lane and len(batch) < share:
             item = lane[0]
             if not item.done.done():
                 if batch and chars + len(item.text) > self._max_chars:

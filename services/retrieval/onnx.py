@@ -14,7 +14,7 @@ from services.retrieval.tokens import MAX_TOKENS, SPECIAL_TOKENS, load_tokenizer
 _MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 # Word pieces of one run, padding included. More in a run is slower on a CPU, not faster: the
 # activations no longer fit its caches.
-_TOKENS_PER_RUN = 512
+_TOKENS_PER_RUN = 192
 # Word pieces of padding that cost about as much as a run does by itself.
 _PADDING = 8
 

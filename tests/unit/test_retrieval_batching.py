@@ -106,6 +106,14 @@ async def test_a_lane_has_as_many_workers_as_it_was_given_threads():
     assert embedder.most_at_work == 3
 
 
+async def test_idle_workers_share_what_waits():
+    embedder = FakeEmbedder(gate=threading.Barrier(2))
+    async with Batcher(embedder, threads=2).running() as batcher:
+        tasks = await submitted(batcher, *[([f"q{n}"], Lane.QUERY) for n in range(64)])
+        await asyncio.gather(*tasks)
+    assert [len(batch) for batch in embedder.batches] == [32, 32]
+
+
 async def test_what_an_ingest_embeds_gives_way_to_queries():
     class Nice(FakeEmbedder):
         def encode(self, texts):
