@@ -248,7 +248,9 @@ class FakeMemory:
 
     async def recall(self, tenant, conversation):
         return [
-            generation.Turn(question=a.standalone_question or a.question, answer=a.text)
+            generation.Turn(
+                question=a.standalone_question or a.question, answer=a.text, readers=a.readers
+            )
             for a in self._log(tenant, conversation)[-self.turns :]
         ]
 
@@ -278,18 +280,20 @@ class FakeMemory:
     async def remember(self, tenant, answer, lease, entry=None):
         self._check()
         if entry:
-            for scope in (digest(answer.conversation_id), ""):
+            for scope in (conversation_digest(answer.id), ""):
                 kept = self.entries.setdefault((tenant, scope), [])
                 kept.append(entry)
                 del kept[: -self.log_length]
         stored = grounding.Answer.FromString(answer.SerializeToString())
-        log = self.logs.setdefault((tenant, digest(answer.conversation_id)), [])
+        log = self.logs.setdefault((tenant, conversation_digest(answer.id)), [])
         log.append(stored)
         del log[: -self.log_length]
         stored.historical_quality = mean([a.confidence.grounding_confidence for a in log])
         self.records[tenant, stored.id] = stored
         if lease:
-            self.claims[tenant, answer.conversation_id, lease.key] = (lease, stored.id)
+            for key, (held, _) in self.claims.items():
+                if held is lease:
+                    self.claims[key] = (lease, stored.id)
         return stored.historical_quality
 
     async def answer(self, tenant, answer_id):

@@ -17,6 +17,7 @@ from services.retrieval.leases import Leases
 from services.retrieval.listing import Listing
 from services.retrieval.originals import Originals
 from services.retrieval.passage import Metadata
+from services.retrieval.quota import Quota
 from services.retrieval.reading import Reading
 from services.retrieval.receiving import Upload
 from services.retrieval.search import Ranking, Searcher
@@ -109,6 +110,8 @@ async def put_together(
     lease_seconds=60.0,
     margin=60.0,
     spool_bytes=10**6,
+    max_documents=0,
+    tenant_bytes=0,
 ):
     embedder = embedder or WordEmbedder()
     async with Batcher(embedder).running() as batcher:
@@ -131,6 +134,7 @@ async def put_together(
             ),
             max_bytes=max_bytes,
             max_running=4,
+            quota=Quota(catalog, max_documents, tenant_bytes),
         )
         searcher = Searcher(catalog, batcher, Ranking(dense_weight=0.65))
         yield Parts(

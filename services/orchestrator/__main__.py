@@ -20,6 +20,7 @@ from services.chassis.server import Service, run, serve
 from services.orchestrator.asking import Asker, Limits
 from services.orchestrator.graph import Agents, Budgets, build
 from services.orchestrator.measures import Measures
+from services.orchestrator.quotas import Quotas
 from services.orchestrator.redis_memory import Keeping, RedisMemory, open_memory
 from services.orchestrator.servicer import DEADLINES, GroundingServicer
 
@@ -54,6 +55,9 @@ class Settings(settings.Settings):
     resolve_seconds: float = Field(default=10.0, gt=0)
     # The most seconds an answer may take; then what was verified is the answer.
     answer_seconds: float = Field(default=120.0, gt=0)
+    # Questions of one tenant: at once, and within a minute; 0: any number. Of each process.
+    tenant_max_asks: int = Field(default=0, ge=0)
+    tenant_asks_per_minute: int = Field(default=0, ge=0)
     # What drafts when the model is down or over its budget: nothing, or the extractive backend.
     fallback: Literal["none", "extractive"] = "none"
 
@@ -147,12 +151,13 @@ async def main() -> None:
             fallback=settings.fallback == "extractive",
         )
         limits = Limits(settings.max_attempts, settings.retrieve_limit)
+        quotas = Quotas(settings.tenant_max_asks, settings.tenant_asks_per_minute)
         asker = Asker(build().compile(), agents, limits)
         await serve(
             Service(
                 name="verity.v1.GroundingService",
                 add=add_GroundingServiceServicer_to_server,
-                servicer=GroundingServicer(asker, memory),
+                servicer=GroundingServicer(asker, memory, quotas),
                 deadlines=DEADLINES,
                 dependencies=needs(
                     memory,

@@ -6,6 +6,7 @@ from itertools import count
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
+from services.orchestrator import readership
 from services.orchestrator.compliance import by_type, judged
 from services.orchestrator.objections import settled
 from services.orchestrator.review import conflicts, untold
@@ -37,6 +38,7 @@ def compose(state: State) -> grounding.Answer:
         attempt_log=state["attempt_log"],
         objections=settled(state["objections"], state["said"], state["attempt_log"]),
         search=state["search"],
+        readers=readership.to_message(state.get("readership", frozenset())),
         memory_degraded=state["degraded"],
         degraded=state["extractive"],
         generator=_generator(state),

@@ -13,11 +13,11 @@ from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import retrieval_service_pb2 as retrieval
 
 from services.chassis import deadline
-from services.chassis.errors import InvalidInput, Unavailable, Violation
-from services.orchestrator import routes, strategy
+from services.chassis.errors import InvalidInput, NotFound, Unavailable, Violation
+from services.orchestrator import readership, routes, strategy
 from services.orchestrator.graph import Agents, Event
 from services.orchestrator.grounding_log import Log
-from services.orchestrator.memory import Lease, digest
+from services.orchestrator.memory import Lease, digest, kept_as
 from services.orchestrator.state import Asked, State
 
 # A lease outlives the call that took it: nobody takes over before that has ended.
@@ -54,16 +54,26 @@ class Asker:
         """What the next question of a conversation with this log is answered with."""
         return strategy.choose(log, passages=self._limits.passages)
 
-    async def ask(self, tenant: str, request: grounding.AskRequest) -> grounding.Answer:
+    async def ask(
+        self,
+        tenant: str,
+        request: grounding.AskRequest,
+        subject: str = "",
+        groups: frozenset[str] | None = None,
+    ) -> grounding.Answer:
         """The answer alone."""
         answer = grounding.Answer()
-        async with aclosing(self.stream(tenant, request)) as events:
+        async with aclosing(self.stream(tenant, request, subject, groups)) as events:
             async for event in events:
                 answer = event.answer
         return answer
 
     async def stream(
-        self, tenant: str, request: grounding.AskRequest
+        self,
+        tenant: str,
+        request: grounding.AskRequest,
+        subject: str = "",
+        groups: frozenset[str] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Each step as it happens; the last event is the answer.
 
@@ -73,19 +83,20 @@ class Asker:
         arrived = time.monotonic()
         _check(request)
         conversation = request.conversation_id or _new_conversation(tenant, request.idempotency_key)
+        kept = kept_as(subject, conversation)
         lease = _lease(request) if request.idempotency_key else None
         degraded = answered = False
         try:
             if lease:
                 try:
-                    first = await self._agents.memory.claim(
-                        tenant, conversation, lease, _lease_seconds()
-                    )
+                    first = await self._agents.memory.claim(tenant, kept, lease, _lease_seconds())
                 except Unavailable:
                     degraded = True
                 else:
                     if first is not None:
                         answered = True
+                        if not readership.admits(first.readers, groups):
+                            raise NotFound(readership.UNKNOWN_ANSWER)
                         yield Event(answer=first)
                         return
             asked = Asked(
@@ -98,6 +109,8 @@ class Asker:
                 arrived=arrived,
                 ends=arrived + _seconds(self._agents.budgets.answer),
                 as_of=request.as_of,
+                subject=subject,
+                groups=groups,
             )
             async with aclosing(self._run(asked, degraded=degraded)) as events:
                 async for event in events:
@@ -105,13 +118,14 @@ class Asker:
                     yield event
         finally:
             if lease and not answered:
-                await self._release(tenant, conversation, lease)
+                await self._release(tenant, kept, lease)
 
     async def _run(self, asked: Asked, *, degraded: bool) -> AsyncGenerator[Event, None]:
         state: State = {
             "asked": asked,
             "degraded": degraded,
             "history": [],
+            "readership": frozenset(),
             "strategy": strategy.usual(self._limits.passages),
             "standalone": "",
             "limit": self._limits.passages,

@@ -21,6 +21,8 @@ class Failing:
     source_name: str
     failures: int
     codes: Mapping[int, int]
+    # Groups whose members may read it; none: everybody of the tenant.
+    readers: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,12 @@ def decoded(data: bytes) -> Entry | None:
     try:
         fields = json.loads(data)
         documents = {
-            str(id_): Failing(str(one["source_name"]), int(one["failures"]), _by_code(one["codes"]))
+            str(id_): Failing(
+                str(one["source_name"]),
+                int(one["failures"]),
+                _by_code(one["codes"]),
+                tuple(str(group) for group in one.get("readers", ())),
+            )
             for id_, one in fields["documents"].items()
         }
         return Entry(
@@ -100,12 +107,19 @@ def decoded(data: bytes) -> Entry | None:
         return None
 
 
-def failing_documents(entries: Sequence[Entry]) -> list[grounding.FailingDocument]:
-    """The documents whose citations failed, those that fail most first."""
+def failing_documents(
+    entries: Sequence[Entry], groups: frozenset[str] | None = None
+) -> list[grounding.FailingDocument]:
+    """The documents whose citations failed and that a member of these groups may read.
+
+    Those that fail most come first; None: of every group.
+    """
     found: dict[str, grounding.FailingDocument] = {}
     codes = defaultdict[str, Counter[int]](Counter)
     for one in entries:
         for id_, document in one.documents.items():
+            if groups is not None and document.readers and groups.isdisjoint(document.readers):
+                continue
             known = found.setdefault(id_, grounding.FailingDocument(document_id=id_))
             known.source_name = document.source_name
             known.failures += document.failures
@@ -124,19 +138,19 @@ def _documents(
     objections: Sequence[core.Objection], passages: Mapping[str, core.Passage]
 ) -> dict[str, Failing]:
     failures, codes = Counter[str](), defaultdict[str, Counter[int]](Counter)
-    names: dict[str, str] = {}
+    named: dict[str, core.Passage] = {}
     for one in objections:
         at_fault = defaultdict[str, set[int]](set)
         for reason in one.reasons:
             for id_ in _cited(one, reason):
                 if document := passages.get(id_):
-                    names[document.document_id] = document.source_name
+                    named[document.document_id] = document
                     at_fault[document.document_id].add(reason.code)
         for id_, reasons in at_fault.items():
             failures[id_] += 1
             codes[id_].update(reasons)
     return {
-        id_: Failing(names[id_], count, dict(codes[id_]))
+        id_: Failing(named[id_].source_name, count, dict(codes[id_]), tuple(named[id_].readers))
         for id_, count in failures.most_common(_MOST_DOCUMENTS)
     }
 

@@ -26,7 +26,9 @@ class Lease:
 
 
 class Memory(Protocol):
-    """Kept per tenant and conversation. Every method raises Unavailable while the store is down.
+    """Kept per tenant and conversation, which is named as `kept_as` says.
+
+    Every method raises Unavailable while the store is down.
 
     An answer, its place in the conversation, its turn, its grounding confidence and its entry in
     the conversation's log are written together or not at all, and no call loses what another wrote.
@@ -106,6 +108,12 @@ class Memory(Protocol):
 def new_answer_id(conversation: str) -> str:
     """Unguessable, and names its conversation by a digest: the id alone finds the answer."""
     return f"{digest(conversation)}-{uuid.uuid4().hex}"
+
+
+def kept_as(subject: str, conversation: str) -> str:
+    """What a conversation is kept as: its own subject's, and nobody else's of the same name."""
+    # No name of a conversation has a line break.
+    return f"{subject}\n{conversation}" if subject else conversation
 
 
 def conversation_digest(answer_id: str) -> str | None:

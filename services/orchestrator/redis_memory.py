@@ -23,6 +23,7 @@ from services.orchestrator import redis_scripts
 from services.orchestrator.breaker import Breaker
 from services.orchestrator.grounding_log import Entry, Log, decoded, encoded
 from services.orchestrator.memory import Lease, conversation_digest, digest
+from services.orchestrator.readership import UNKNOWN_ANSWER
 
 _log = structlog.get_logger()
 
@@ -125,7 +126,7 @@ class RedisMemory:
         lease: Lease | None,
         entry: Entry | None = None,
     ) -> float:
-        scope = _scope(tenant, digest(answer.conversation_id))
+        scope = _scope(tenant, conversation_digest(answer.id) or "")
         lists = [f"{scope}:{name}" for name in ("answers", "turns", "quality", "log")]
         learned = encoded(entry) if entry else b""
         keys = [_record(scope, answer.id), *lists]
@@ -157,7 +158,7 @@ class RedisMemory:
                 answer = await self._read(_scope(tenant, conversation), answer_id)
             if answer is not None:
                 return answer
-        raise NotFound("No such answer, or it has expired.")
+        raise NotFound(UNKNOWN_ANSWER)
 
     async def answers(
         self, tenant: str, conversation: str, *, limit: int, before: str
@@ -290,7 +291,7 @@ def _held(lease: Lease) -> str:
 def _turn(answer: grounding.Answer) -> generation.Turn:
     text = answer.text.encode()[:_MOST_TURN_BYTES].decode(errors="ignore")
     asked = answer.standalone_question or answer.question  # What the next one leans on in turn.
-    return generation.Turn(question=asked, answer=text)
+    return generation.Turn(question=asked, answer=text, readers=answer.readers)
 
 
 def _answer(body: bytes, historical_quality: bytes) -> grounding.Answer:

@@ -9,10 +9,12 @@ from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1.grounding_service_pb2_grpc import GroundingServiceServicer
 
 from services.chassis import identity
-from services.chassis.errors import InvalidInput, Violation
+from services.chassis.errors import InvalidInput, NotFound, Violation
 from services.orchestrator.asking import Asker
 from services.orchestrator.grounding_log import failing_documents
-from services.orchestrator.memory import Memory, conversation_digest, digest, mean
+from services.orchestrator.memory import Memory, conversation_digest, digest, kept_as, mean
+from services.orchestrator.quotas import Quotas
+from services.orchestrator.readership import UNKNOWN_ANSWER, admits
 
 # Seconds a call may take whose caller gave no deadline.
 DEADLINES = {
@@ -29,60 +31,74 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class GroundingServicer(GroundingServiceServicer):
-    """Serves each caller's tenant."""
+    """Serves each caller what is its own tenant's and subject's, and made of what it may read."""
 
-    def __init__(self, asker: Asker, memory: Memory) -> None:
+    def __init__(self, asker: Asker, memory: Memory, quotas: Quotas | None = None) -> None:
         self._asker = asker
         self._memory = memory
+        self._quotas = quotas or Quotas()
 
     async def Ask(self, request: grounding.AskRequest, _context: Context) -> grounding.AskResponse:
-        return grounding.AskResponse(
-            answer=await self._asker.ask(identity.caller().tenant, request)
-        )
+        who = identity.caller()
+        with self._quotas.asking(who.tenant):
+            answer = await self._asker.ask(who.tenant, request, who.subject, who.groups)
+        return grounding.AskResponse(answer=answer)
 
     async def AskStream(
         self, request: grounding.AskStreamRequest, _context: Context
     ) -> AsyncGenerator[grounding.AskStreamResponse, None]:
-        async with aclosing(self._asker.stream(identity.caller().tenant, request.ask)) as events:
-            async for event in events:
-                yield event
+        who = identity.caller()
+        with self._quotas.asking(who.tenant):
+            events = self._asker.stream(who.tenant, request.ask, who.subject, who.groups)
+            async with aclosing(events):
+                async for event in events:
+                    yield event
 
     async def GetAnswer(
         self, request: grounding.GetAnswerRequest, _context: Context
     ) -> grounding.GetAnswerResponse:
-        answer = await self._memory.answer(identity.caller().tenant, request.answer_id)
+        who = identity.caller()
+        answer = await self._memory.answer(who.tenant, request.answer_id)
+        if not admits(answer.readers, who.groups):
+            raise NotFound(UNKNOWN_ANSWER)
         return grounding.GetAnswerResponse(answer=answer)
 
     async def ListAnswers(
         self, request: grounding.ListAnswersRequest, _context: Context
     ) -> grounding.ListAnswersResponse:
+        who = identity.caller()
+        conversation = kept_as(who.subject, request.conversation_id)
         answers, more = await self._memory.answers(
-            identity.caller().tenant,
-            request.conversation_id,
+            who.tenant,
+            conversation,
             limit=request.page_size or _DEFAULT_PAGE_SIZE,
-            before=_before(request),
+            before=_before(request, conversation),
         )
-        token = answers[-1].id if more else ""
-        return grounding.ListAnswersResponse(answers=answers, next_page_token=token)
+        return grounding.ListAnswersResponse(
+            answers=[one for one in answers if admits(one.readers, who.groups)],
+            next_page_token=answers[-1].id if more else "",
+        )
 
     async def GetGroundingQuality(
         self, request: grounding.GetGroundingQualityRequest, _context: Context
     ) -> grounding.GetGroundingQualityResponse:
-        recent = await self._memory.quality(identity.caller().tenant, request.conversation_id)
-        log = await self._memory.log(identity.caller().tenant, request.conversation_id)
+        who = identity.caller()
+        conversation = kept_as(who.subject, request.conversation_id)
+        recent = await self._memory.quality(who.tenant, conversation)
+        log = await self._memory.log(who.tenant, conversation)
         return grounding.GetGroundingQualityResponse(
             historical_quality=mean(recent),
             answer_count=len(recent),
             recent=recent,
-            failing_documents=failing_documents(log.conversation),
+            failing_documents=failing_documents(log.conversation, who.groups),
             strategy=self._asker.strategy(log),
         )
 
 
-def _before(request: grounding.ListAnswersRequest) -> str:
+def _before(request: grounding.ListAnswersRequest, conversation: str) -> str:
     """A page's token is the id of its last answer."""
     token = request.page_token
-    if token and conversation_digest(token) != digest(request.conversation_id):
+    if token and conversation_digest(token) != digest(conversation):
         description = "is not a next_page_token of this conversation"
         raise InvalidInput(
             f"page_token {description}", violations=(Violation("page_token", description),)

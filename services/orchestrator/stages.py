@@ -15,7 +15,7 @@ from verity.v1 import verification_service_pb2 as verification
 
 from services.chassis import telemetry
 from services.chassis.errors import Unavailable
-from services.orchestrator import grounding_log, searching, strategy
+from services.orchestrator import grounding_log, readership, searching, strategy
 from services.orchestrator.agents import Agents, duration, within
 from services.orchestrator.answer import compose
 from services.orchestrator.drafting import is_gone
@@ -34,12 +34,23 @@ async def recall(state: State, runtime: Runtime[Agents]) -> State:
         return {}
     try:
         memory = runtime.context.memory
-        history = await memory.recall(asked.tenant, asked.conversation)
-        log = await memory.log(asked.tenant, asked.conversation)
+        turns = await memory.recall(asked.tenant, asked.kept_as)
+        log = await memory.log(asked.tenant, asked.kept_as)
     except Unavailable:
         return {"degraded": True}
     chosen = strategy.choose(log, passages=state["limit"])
-    return {"history": history, "strategy": chosen, "limit": chosen.passages}
+    history = [turn for turn in turns if readership.admits(turn.readers, asked.groups)]
+    read = frozenset[tuple[str, ...]]().union(
+        *(readership.of_message(turn.readers) for turn in history)
+    )
+    for turn in history:
+        del turn.readers[:]
+    return {
+        "history": history,
+        "strategy": chosen,
+        "limit": chosen.passages,
+        "readership": read,
+    }
 
 
 async def resolve(state: State, runtime: Runtime[Agents]) -> State:
@@ -85,6 +96,8 @@ async def retrieve(state: State, runtime: Runtime[Agents]) -> State:
         "passages": passages,
         "corpora": searching.corpora(state["corpora"], found) if asked.in_two_corpora else {},
         "news": any(passage.id not in known for passage in passages),
+        # Before the reports are made one.
+        "readership": state["readership"] | readership.of_found(replies),
         "search": searching.report(reply.report for reply in replies),
     }
 
@@ -112,7 +125,7 @@ async def remember(state: State, runtime: Runtime[Agents]) -> State:
     among the events, not among the answer's timings.
     """
     asked, answer = state["asked"], compose(state)
-    answer.id = new_answer_id(asked.conversation)
+    answer.id = new_answer_id(asked.kept_as)
     answer.trace_id = telemetry.trace_id()
     answer.create_time.GetCurrentTime()
     answer.duration.CopyFrom(duration(time.monotonic() - asked.arrived))

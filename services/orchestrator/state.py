@@ -11,7 +11,8 @@ from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import retrieval_service_pb2 as retrieval
 
 from services.orchestrator.compliance import Corpora
-from services.orchestrator.memory import Lease
+from services.orchestrator.memory import Lease, kept_as
+from services.orchestrator.readership import Readership
 from services.orchestrator.review import Checked
 
 
@@ -30,6 +31,13 @@ class Asked:
     arrived: float
     ends: float
     as_of: str = ""
+    # Who asks, as what the conversation is kept.
+    subject: str = ""
+    groups: frozenset[str] | None = None
+
+    @property
+    def kept_as(self) -> str:
+        return kept_as(self.subject, self.conversation)
 
     @property
     def in_two_corpora(self) -> bool:
@@ -59,6 +67,8 @@ class State(TypedDict, total=False):
     # The last search brought a passage that the ones before had not.
     news: bool
     search: core.SearchReport
+    # Who may read all that was found and all that was recalled.
+    readership: Readership
 
     # Drafts made so far, and what became of each.
     attempts: int

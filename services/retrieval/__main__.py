@@ -31,6 +31,7 @@ from services.retrieval.onnx import OnnxEmbedder
 from services.retrieval.originals import Originals
 from services.retrieval.preference import Preference
 from services.retrieval.qdrant_edge import open_edge_index
+from services.retrieval.quota import Quota
 from services.retrieval.rendering import Renderer
 from services.retrieval.reranking import Reranking
 from services.retrieval.search import Ranking, Searcher
@@ -78,6 +79,9 @@ class Settings(settings.Settings):
     # Of each tenant's files that are not in yet: what has come of them is kept to be continued.
     upload_spool_bytes: int = Field(default=2**30, ge=0)
     upload_spool_seconds: float = Field(default=86_400.0, ge=0)
+    # Of each tenant; 0: any number.
+    tenant_max_documents: int = Field(default=0, ge=0)
+    tenant_max_bytes: int = Field(default=0, ge=0)
     ingest_seconds: float = Field(default=1800.0, gt=0)
     parse_seconds: float = Field(default=60.0, gt=0)
     parse_memory_bytes: int = Field(default=2**30, ge=2**28)
@@ -235,6 +239,7 @@ async def main() -> None:
                 spool=spool,
                 max_bytes=settings.max_file_bytes,
                 max_running=settings.max_ingests,
+                quota=Quota(catalog, settings.tenant_max_documents, settings.tenant_max_bytes),
             )
             servicer = RetrievalServicer(
                 ingestor,

@@ -124,6 +124,11 @@ class Catalog:
                 next_id = after[-1].next_id
         return before, after
 
+    async def sizes(self, tenant: str) -> list[int]:
+        """Of each document, how many bytes it has."""
+        records = await self._index.scroll(self.where(tenant, Filter()), fields=["size_bytes"])
+        return [record.payload["size_bytes"] for record in records]
+
     async def counts(self, tenant: str, narrow: Filter) -> tuple[int, int]:
         """How many documents, and how many passages of theirs, pass the filter."""
         where = self.where(tenant, narrow)

@@ -21,6 +21,7 @@ from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, 
 from services.retrieval.leases import Leases
 from services.retrieval.originals import Originals
 from services.retrieval.passage import Groups, Metadata, StoredDocument, cut, document_id
+from services.retrieval.quota import Quota
 from services.retrieval.reading import Reading, read
 from services.retrieval.receiving import Receiver, Upload
 from services.retrieval.spool import Draft, Spool, key
@@ -88,6 +89,7 @@ class Ingestor:
         spool: Keeps what a call that breaks off has brought.
         max_bytes: The most a file may hold.
         max_running: The most files that may be in the works; each is held in memory.
+        quota: What a tenant may keep; None: anything.
         now: The time.
     """
 
@@ -103,6 +105,7 @@ class Ingestor:
         spool: Spool,
         max_bytes: int,
         max_running: int,
+        quota: Quota | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._reader = reader
@@ -114,6 +117,7 @@ class Ingestor:
         self._spool = spool
         self._max_bytes = max_bytes
         self._max_running = max_running
+        self._quota = quota or Quota(catalog)
         self._running = 0
         self._now = now
         self._passages = telemetry.meter().create_counter(
@@ -237,6 +241,7 @@ class Ingestor:
                     raise Aborted("Another call has just written this document; try again.")
                 yield Result(Outcome.UNCHANGED, before)
                 return
+            await self._quota.check(tenant, len(data), before)
             document = StoredDocument(
                 id=id_,
                 metadata=upload.metadata,
