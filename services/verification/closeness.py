@@ -46,6 +46,12 @@ _ATTITUDES = compiled(
     mark | treat | pretend | ignore | disregard | forget | fail\w* | attempt\w*
     """
 )
+# Whose words they would be: '"text": "', "Assistant:". A document's own sentence has no speaker.
+_SPEAKER = re.compile(
+    r"\b(?:system|user|human|assistant|model|ai|verifier|verdict|answer|output|response|statements?"
+    r"|text)\W{0,3}:",
+    re.IGNORECASE,
+)
 # A sentence that says what holds always, rather than what happened once.
 _GENERAL = compiled(
     r"""
@@ -196,7 +202,7 @@ def _limits(sentence: _Sentence, span: Span, stretch: Sequence[Word], last: Word
     """
     text, first = sentence.text, stretch[0].text.lower()
     left, rest = text[span.start : span.end], text[last.span.end : span.end]
-    tells = _ATTITUDES.search(left) is not None
+    tells = _ATTITUDES.search(left) is not None or _SPEAKER.search(left) is not None
     # "Ann holds the shares and is the owner": another thing, said of the same subject.
     joins = _JOINS.match(rest) is not None
     is_apart = _LABEL_END.search(rest) is not None

@@ -117,11 +117,22 @@ def _split(text: str, block: Span) -> Iterator[Span]:
     edges += [found.start() for found in _OTHER_STOP.finditer(text, block.start, block.end)]
     for first, last in pairwise([*edges, block.end]):
         for window in _windows(text, Span(first, last)):
-            for start, end in nupunkt.sent_spans(text[window.start : window.end]):
+            for start, end in _found(text[window.start : window.end]):
                 piece = text[window.start + start : window.start + end]
                 if stripped := piece.strip():
                     begin = window.start + start + piece.index(stripped)
                     yield Span(begin, begin + len(stripped))
+
+
+def _found(text: str) -> Iterator[tuple[int, int]]:
+    """What nupunkt finds; the mark of an image in Markdown ends no sentence."""
+    begin = 0
+    for start, end in nupunkt.sent_spans(text):
+        if text[end - 1 : end + 1] == "![":
+            begin = begin or start + 1
+            continue
+        yield (begin - 1 if begin else start), end
+        begin = 0
 
 
 def _windows(text: str, span: Span) -> Iterator[Span]:
