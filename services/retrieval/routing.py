@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -11,6 +11,9 @@ from services.retrieval.sections import LABEL, section_keys
 
 _MAX_TERMS = 10
 _MIN_PHRASE = 2
+# "What does section 4.2 say about proof of funds?"
+_MOST_OTHER_WORDS = 5
+_SHORTEST_CONTENT = 4
 
 _PART = r"(?:\.?\([0-9a-z]{1,4}\)|\.(?:[0-9]{1,4}|guidance|notes?|[a-z]{1,3}(?![a-z])))"
 _NAMED = re.compile(
@@ -57,6 +60,23 @@ def named(query: str) -> tuple[Named, ...]:
     """Everything that a query names, in order of kind, each once."""
     found = [*_sections(query), *_phrases(query)]
     return tuple({(one.kind, one.key): one for one in found}.values())[:_MAX_TERMS]
+
+
+def leading(query: str, found: Iterable[Named]) -> tuple[Named, ...]:
+    """What a query is for, of what it names: quoted words, and sections when it says little else.
+
+    A long question mentions a section as often as something its answer refers to as for where its
+    answer stands (ADR 21).
+    """
+    found = tuple(found)
+    rest = query
+    for one in found:
+        if one.kind is Kind.SECTION:
+            rest = rest.replace(one.text, " ")
+    others = [word for word in _WORD.findall(rest) if len(word) >= _SHORTEST_CONTENT]
+    if len(others) <= _MOST_OTHER_WORDS:
+        return found
+    return tuple(one for one in found if one.kind is Kind.PHRASE)
 
 
 def has(passage: Passage, wanted: Named) -> bool:

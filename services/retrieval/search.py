@@ -1,7 +1,8 @@
 """Finds passages by meaning and by words, and says what was searched and what was left out."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
@@ -19,7 +20,7 @@ from services.retrieval.passage import Groups, Passage
 from services.retrieval.preference import Preference
 from services.retrieval.report import Report, Wishes, spread
 from services.retrieval.reranking import Reranking
-from services.retrieval.routing import Kind, Named, has, named
+from services.retrieval.routing import Kind, Named, has, leading, named
 from services.retrieval.standing import Standing
 
 # How far each of the two searches looks. A passage that is beyond this in both is not found.
@@ -189,9 +190,15 @@ class Searcher:
         by_id = {p.id: p for p in passages}
         order = best_first(totals)
         # Half of the places at most: many documents may have a section of that number.
-        having = [id_ for id_ in order if any(has(by_id[id_], one) for one in question.named)]
-        for id_ in having[: (limit + 1) // 2]:
+        for id_ in _having(leading(question.text, question.named), order, by_id)[
+            : (limit + 1) // 2
+        ]:
             totals[id_] += _NAMED_BONUS
+        # What is only mentioned has a place, the last: the reader may want to look there.
+        mentioned = _having(question.named, order, by_id)[:1]
+        order = best_first(totals)
+        if mentioned and order.index(mentioned[0]) >= limit:
+            totals[mentioned[0]] = math.nextafter(totals[order[limit - 1]], math.inf)
         return [replace(by_id[id_], score=to_score(totals[id_])) for id_ in best_first(totals)]
 
     async def _with_best(
@@ -248,6 +255,12 @@ class Searcher:
 def _superseded(left_out: Iterable[Exclusion]) -> tuple[str, ...]:
     # The others' dates are compared in the store.
     return tuple(one.document.id for one in left_out if one.standing is Standing.SUPERSEDED)
+
+
+def _having(
+    wanted: Sequence[Named], order: Sequence[str], by_id: Mapping[str, Passage]
+) -> list[str]:
+    return [id_ for id_ in order if any(has(by_id[id_], one) for one in wanted)]
 
 
 def _joined(hits: Sequence[Hit], more: Sequence[Hit]) -> list[Hit]:

@@ -164,6 +164,15 @@ async def test_the_section_that_a_query_names_comes_first_and_is_reported(parts)
     ]
 
 
+async def test_a_section_that_a_long_query_mentions_has_a_place_and_not_the_first(embedded):
+    text = "\f".join(f"books {'kept ' * n}for an auditor of a fund\n" for n in range(6))
+    await ingest(embedded, text + "\fsome other thing\n", "manual.txt")
+    asked = "which books must be kept for whoever comes as auditor of such a fund under section 7.1"
+    passages, report = await search(embedded, asked, limit=3)
+    assert [passage.section_id for passage in passages].index("7.1") == 2
+    assert [count for _, count in report.routed] == [1]
+
+
 async def test_a_quoted_phrase_comes_first_even_where_other_words_are_nearer(embedded):
     await ingest(embedded, "funds proof funds proof of of proof funds\nthe proof of funds\n")
     passages, report = await search(embedded, 'funds proof funds "the proof of funds"')

@@ -3,7 +3,7 @@
 import pytest
 
 from services.retrieval.passage import Metadata, Passage
-from services.retrieval.routing import Kind, has, named
+from services.retrieval.routing import Kind, has, leading, named
 from services.retrieval.sections import section_keys
 
 
@@ -69,3 +69,23 @@ def test_a_quoted_phrase_is_had_by_what_has_its_words_in_order():
 
 def test_a_query_names_a_bounded_number_of_things_each_once():
     assert len(named("section 1, section 1, " + ", ".join(f"section {n}" for n in range(50)))) == 10
+
+
+@pytest.mark.parametrize(
+    ("query", "leads"),
+    [
+        ("What does Section 4.2 say?", ["4.2"]),
+        ("proof of funds in Section 5.1", ["5.1"]),
+        ("Article 48(1) GDPR", ["48.1"]),
+        (
+            "Which records must an administrator of a fund keep for its auditor under Rule 17.1.5?",
+            [],
+        ),
+        (
+            'Which records must the administrator keep as "books of account" under Rule 17.1.5?',
+            ["books of account"],
+        ),
+    ],
+)
+def test_a_section_leads_where_little_else_is_asked_and_a_quoted_phrase_always(query, leads):
+    assert [one.key for one in leading(query, named(query))] == leads
