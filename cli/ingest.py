@@ -83,6 +83,14 @@ def ingest(
         list[str] | None,
         typer.Option(metavar="NAME", help="A document they replace. May be given several times."),
     ] = None,
+    reader: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GROUP",
+            help="Who may read them; everybody of the tenant, if not given. May be given several "
+            "times.",
+        ),
+    ] = None,
     content_type: Annotated[
         str, typer.Option(help="Media type they must have; refused when the bytes deny it.")
     ] = "",
@@ -104,6 +112,7 @@ def ingest(
         effective_to=effective_to,
         tags=tag or [],
         supersedes=supersedes or [],
+        readers=reader or [],
         content_type=content_type,
     )
     files = described(expand(paths), common)

@@ -233,6 +233,7 @@ def document(message: core.Document) -> View:
         "tags": list(message.tags),
         "supersedes": list(message.supersedes),
         "superseded_by": list(message.superseded_by),
+        "readers": list(message.readers),
         "content_type": message.content_type,
         "size_bytes": message.size_bytes,
         "page_count": message.page_count,

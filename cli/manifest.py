@@ -13,7 +13,7 @@ from cli.upload import File
 NAME = "corpus.yaml"
 _AUTHORITIES = ("HIGH", "MEDIUM", "STANDARD")
 _DATES = ("published", "effective_from", "effective_to")
-_LISTS = ("tags", "supersedes")
+_LISTS = ("tags", "supersedes", "readers")
 # `name` is for readers: a document is known by its file's name.
 _KEYS = {"file", "name", "type", "authority", *_DATES, *_LISTS}
 

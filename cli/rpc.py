@@ -1,6 +1,7 @@
 """Calls to the running system: one event loop, one root span, one way for a call to fail."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
@@ -9,7 +10,7 @@ import grpc
 from pydantic import ValidationError
 
 from cli.errors import CliError, Violation, from_rpc
-from services.chassis import client, telemetry
+from services.chassis import client, identity, telemetry
 from services.chassis.settings import Settings, Unreadable, faults
 
 T = TypeVar("T")
@@ -28,16 +29,30 @@ def run(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 @contextmanager
 def traced() -> Iterator[None]:
-    """Turns telemetry on when OTEL_* says where to send it; else a command is silent and fast."""
+    """Calls as VERITY_TOKEN says, with telemetry when OTEL_* says where to send it."""
+    token = _secret(envvar="VERITY_TOKEN")
+    with identity.calling(identity.Caller("", "", None, None, token)), _traced(_settings()):
+        yield
+
+
+def _secret(*, envvar: str) -> str:
+    return os.environ.get(envvar, "")
+
+
+def _settings() -> Settings:
     try:
         # What is meant for a server, a scrape port above all, is not for a command.
-        settings = Settings(metrics_bind="", log_level="error")
+        return Settings(metrics_bind="", log_level="error", auth="none", tls_peers="")
     except (ValidationError, Unreadable) as error:
         raise CliError(
             "The environment does not fit.",
             code="INVALID_ARGUMENT",
             violations=[Violation(*fault) for fault in faults(error)],
         ) from error
+
+
+@contextmanager
+def _traced(settings: Settings) -> Iterator[None]:
     if not (settings.otlp_endpoint or settings.otlp_traces_endpoint):
         yield
         return
@@ -60,7 +75,8 @@ async def reach(
     service: str, address: str, *, idempotent: Collection[str] = ()
 ) -> AsyncIterator[grpc.aio.Channel]:
     """A channel to a service; a call that fails on it leaves as a CliError."""
-    async with client.channel(address, service=service, idempotent=idempotent) as channel:
+    tls = _settings().tls
+    async with client.channel(address, service=service, idempotent=idempotent, tls=tls) as channel:
         with explained(service, address):
             yield channel
 
