@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from services.retrieval.qdrant_layout import Layout
 
 _RETRY_SECONDS = 1.0
+_PASSAGE_CHARS = 2000  # More than nearly any passage has.
 _NO_ID = "00000000-0000-0000-0000-000000000000"
 
 
@@ -203,6 +204,18 @@ def needs(index: Index, originals: Originals) -> list[Dependency]:
     ]
 
 
+def batching(settings: Settings, passages: Embedder, queries: Embedder) -> Batcher:
+    """What feeds the model."""
+    if not settings.embedding_model_dir:
+        return Batcher(passages, threads=settings.embedding_threads or cpu.threads())
+    # Its calls take turns and use all cores: a second worker would only be one more before a query.
+    most = settings.embedding_batch_size
+    if settings.embedding_device == "cpu":
+        return Batcher(passages, queries=queries, max_texts=most)
+    # To a device many passages are hardly more than one.
+    return Batcher(passages, queries=queries, max_texts=most, max_chars=most * _PASSAGE_CHARS)
+
+
 async def main() -> None:
     settings = Settings()
     with telemetry.configured("retrieval", settings):
@@ -213,9 +226,8 @@ async def main() -> None:
             memory = settings.parse_memory_bytes
             parser = await stack.enter_async_context(Worker(memory_bytes=memory).running())
             painter = await stack.enter_async_context(Worker(memory_bytes=memory).running())
-            threads = settings.embedding_threads or cpu.threads()
             batcher = await stack.enter_async_context(
-                Batcher(passages, queries=queries, threads=threads).running()
+                batching(settings, passages, queries).running()
             )
             originals = Originals(settings.originals_url or settings.data_dir / "originals")
             catalog = Catalog(index)

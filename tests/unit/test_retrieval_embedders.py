@@ -180,6 +180,8 @@ def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch):
 
 @pytest.fixture
 def library(monkeypatch):
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+        monkeypatch.setenv(name, "0")
     library = ModuleType("sentence_transformers")
     library.SentenceTransformer = WordModel
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
@@ -196,11 +198,7 @@ def test_a_device_that_is_not_there_is_named(tmp_path, library):
         sentence_transformer.load(tmp_path, device="cuda")
 
 
-def test_settings_choose_the_directory_the_device_and_the_batch_size(
-    tmp_path, library, monkeypatch
-):
-    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
-        monkeypatch.setenv(name, "0")
+def test_settings_choose_the_directory_the_device_and_the_batch_size(tmp_path, library):
     (tmp_path / "config.json").write_text("{}")
     settings = retrieval.Settings(
         embedding_model_dir=str(tmp_path), embedding_device="cuda:1", embedding_batch_size=7
@@ -212,6 +210,29 @@ def test_settings_choose_the_directory_the_device_and_the_batch_size(
     assert model.options["batch_size"] == 7
     assert retrieval.os.environ["HF_HUB_OFFLINE"] == "1"
     assert retrieval.os.environ["TRANSFORMERS_OFFLINE"] == "1"
+
+
+@pytest.mark.parametrize(("device", "batches"), [("cuda", [7, 7]), ("cpu", [4, 4, 4, 2])])
+async def test_passages_are_read_together_on_a_device_and_a_few_at_a_time_on_the_cpu(
+    tmp_path, library, device, batches
+):
+    (tmp_path / "config.json").write_text("{}")
+    settings = retrieval.Settings(
+        embedding_model_dir=str(tmp_path), embedding_device=device, embedding_batch_size=7
+    )
+    embedders = retrieval.embedders(settings)
+    model = embedders[0]._model
+    seen = []
+    encode = model.encode
+
+    def remembered(sentences, **options):
+        seen.append(len(sentences))
+        return encode(sentences, **options)
+
+    model.encode = remembered
+    async with retrieval.batching(settings, *embedders).running() as batcher:
+        await batcher.embed(["x" * 500] * 14, Lane.INGEST)
+    assert seen == batches
 
 
 def test_a_model_is_loaded_from_its_directory_alone(tmp_path, library):
