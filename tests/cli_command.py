@@ -33,7 +33,14 @@ ADD = {
     "VerificationService": verification_service_pb2_grpc.add_VerificationServiceServicer_to_server,
 }
 METHODS = {
-    "GroundingService": ("Ask", "AskStream", "GetAnswer", "ListAnswers", "GetGroundingQuality"),
+    "GroundingService": (
+        "Ask",
+        "AskStream",
+        "GetAnswer",
+        "ListAnswers",
+        "ListConversations",
+        "GetGroundingQuality",
+    ),
     "RetrievalService": (
         "IngestDocument",
         "Retrieve",

@@ -15,7 +15,7 @@ from verity.v1.verification_service_pb2_grpc import VerificationServiceServicer
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
 from services.orchestrator.grounding_log import Entry, Log
-from services.orchestrator.memory import Lease, conversation_digest, digest, mean
+from services.orchestrator.memory import Held, Lease, conversation_digest, digest, mean, owner_of
 
 RULE = "Any corporate entity with a UBO above 25% equity must submit a notarized proof of funds."
 
@@ -237,6 +237,7 @@ class FakeMemory:
         self.entries: dict[tuple[str, str], list[Entry]] = {}
         self.records: dict[tuple[str, str], grounding.Answer] = {}
         self.claims: dict[tuple[str, str, str], tuple[Lease, str]] = {}
+        self.held: dict[tuple[str, str], Held] = {}
 
     def _log(self, tenant: str, conversation: str) -> list[grounding.Answer]:
         self._check()
@@ -308,6 +309,22 @@ class FakeMemory:
         if before:
             log = log[ids.index(before) + 1 :] if before in ids else []
         return log[:limit], len(log) > limit
+
+    async def note(self, tenant, kept, question):
+        self._check()
+        last = max((one.last_micros for one in self.held.values()), default=1_700_000_000_000_000)
+        asked = self.held[tenant, kept].first_question if (tenant, kept) in self.held else question
+        self.held[tenant, kept] = Held(owner_of(kept)[1], asked, last + 1)
+
+    async def conversations(self, tenant, subject, *, limit, before):
+        self._check()
+        mine = (tenant, subject)
+        held = sorted(
+            (one for (of, kept), one in self.held.items() if (of, owner_of(kept)[0]) == mine),
+            key=lambda one: -one.last_micros,
+        )
+        page = [one for one in held if not before or one.last_micros < before]
+        return page[:limit], len(page) > limit
 
     async def quality(self, tenant, conversation):
         log = self._known(tenant, conversation)

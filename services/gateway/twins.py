@@ -25,6 +25,7 @@ FILES = (
 # that is added later.
 RESOURCES = {
     "GetAnswer": ("GET", "/v1/answers/{answer_id}"),
+    "ListConversations": ("GET", "/v1/conversations"),
     "ListAnswers": ("GET", "/v1/conversations/{conversation_id}/answers"),
     "GetGroundingQuality": ("GET", "/v1/conversations/{conversation_id}/quality"),
     "IngestDocument": ("POST", "/v1/documents"),

@@ -25,6 +25,16 @@ class Lease:
     token: str
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A conversation that was held, as a list shows it."""
+
+    id: str
+    first_question: str
+    # Of its last answer, in microseconds since 1970; no two of a tenant's have the same.
+    last_micros: int
+
+
 class Memory(Protocol):
     """Kept per tenant and conversation, which is named as `kept_as` says.
 
@@ -96,6 +106,23 @@ class Memory(Protocol):
         """
         ...
 
+    async def note(self, tenant: str, kept: str, question: str) -> None:
+        """Puts a conversation first in its subject's list, under the first question noted of it."""
+        ...
+
+    async def conversations(
+        self, tenant: str, subject: str, *, limit: int, before: int
+    ) -> tuple[list[Held], bool]:
+        """A page of conversations, the one answered last first, and whether there are older ones.
+
+        Args:
+            tenant: Whose.
+            subject: Of them, whose own.
+            limit: The most to return.
+            before: Only those answered last before this moment, in microseconds; 0: any.
+        """
+        ...
+
     async def quality(self, tenant: str, conversation: str) -> list[float]:
         """The grounding confidences of the last answers, oldest first.
 
@@ -108,6 +135,12 @@ class Memory(Protocol):
 def new_answer_id(conversation: str) -> str:
     """Unguessable, and names its conversation by a digest: the id alone finds the answer."""
     return f"{digest(conversation)}-{uuid.uuid4().hex}"
+
+
+def owner_of(kept: str) -> tuple[str, str]:
+    """The subject whose a conversation is, and its name."""
+    subject, _, conversation = kept.rpartition("\n")
+    return subject, conversation
 
 
 def kept_as(subject: str, conversation: str) -> str:

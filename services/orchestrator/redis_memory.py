@@ -22,7 +22,7 @@ from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unava
 from services.orchestrator import redis_scripts
 from services.orchestrator.breaker import Breaker
 from services.orchestrator.grounding_log import Entry, Log, decoded, encoded
-from services.orchestrator.memory import Lease, conversation_digest, digest
+from services.orchestrator.memory import Held, Lease, conversation_digest, digest, owner_of
 from services.orchestrator.readership import UNKNOWN_ANSWER
 
 _log = structlog.get_logger()
@@ -50,6 +50,8 @@ class Keeping:
     turns: int
     # Answers and confidences of one conversation.
     log_length: int = 100
+    # Conversations in a subject's list.
+    conversations: int = 1000
 
 
 class RedisMemory:
@@ -59,7 +61,8 @@ class RedisMemory:
     `answers` (ids), `turns`, `quality` and `log` are capped lists, `answer:ID` is a hash of the
     answer's bytes and its historical quality, `claim:KEY` says who is answering under an
     idempotency key, or which answer it got. `verity:{tenant}:log` is the log of all
-    conversations of a tenant.
+    conversations of a tenant, `verity:{tenant:subject}:held` and `:questions` list a subject's
+    conversations by the time of their last answer, and the first question of each.
 
     Args:
         client: Connected to the store, with replies as bytes and without retries of its own.
@@ -77,6 +80,7 @@ class RedisMemory:
         self._breaker = Breaker(_DOWN, _FAILURES, pause_seconds=pause_seconds)
         self._remember = client.register_script(redis_scripts.REMEMBER)
         self._learn = client.register_script(redis_scripts.LEARN)
+        self._note = client.register_script(redis_scripts.NOTE)
         self._release = client.register_script(redis_scripts.RELEASE)
 
     async def recall(self, tenant: str, conversation: str) -> list[generation.Turn]:
@@ -182,6 +186,38 @@ class RedisMemory:
         page = [_answer(*record) for record in kept[:fitting]]
         return page, bool(page) and (len(kept) > fitting or len(ids) > limit)
 
+    async def note(self, tenant: str, kept: str, question: str) -> None:
+        subject, conversation = owner_of(kept)
+        most = [self._keeping.ttl_seconds, self._keeping.conversations]
+        async with self._operation():
+            await self._note(keys=_lists_of(tenant, subject), args=[conversation, question, *most])
+
+    async def conversations(
+        self, tenant: str, subject: str, *, limit: int, before: int
+    ) -> tuple[list[Held], bool]:
+        held, questions = _lists_of(tenant, subject)
+        oldest = (time.time() - self._keeping.ttl_seconds) * 1e6
+        async with self._operation():
+            newest_first: list[tuple[bytes, float]] = await _reply(
+                self._client.zrevrangebyscore(
+                    held,
+                    f"({before}" if before else "+inf",
+                    oldest,
+                    start=0,
+                    num=limit + 1,
+                    withscores=True,
+                )
+            )
+            page = newest_first[:limit]
+            if not page:
+                return [], False
+            asked = await _reply(self._client.hmget(questions, [name for name, _ in page]))
+        found = [
+            Held(name.decode(), (question or b"").decode(), int(score))
+            for (name, score), question in zip(page, asked, strict=True)
+        ]
+        return found, len(newest_first) > limit
+
     async def quality(self, tenant: str, conversation: str) -> list[float]:
         scope = _scope(tenant, digest(conversation))
         async with self._operation():
@@ -274,6 +310,11 @@ def _scope(tenant: str, conversation: str) -> str:
 
 def _log_of(tenant: str) -> str:
     return f"verity:{{{tenant}}}:log"
+
+
+def _lists_of(tenant: str, subject: str) -> tuple[str, str]:
+    scope = f"verity:{{{tenant}:{digest('subject', subject)}}}"
+    return f"{scope}:held", f"{scope}:questions"
 
 
 def _entries(kept: list[bytes]) -> list[Entry]:

@@ -35,6 +35,27 @@ redis.call('LTRIM', KEYS[1], -ARGV[2], -1)
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 """
 
+# The list of a subject's conversations; those that have expired, or are one too many, leave it. The
+# store's own clock orders them, so that no two are answered at the same moment.
+NOTE = """
+local held, questions = unpack(KEYS)
+local id, question, ttl, most = unpack(ARGV)
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+redis.call('ZADD', held, now, id)
+redis.call('HSETNX', questions, id, question)
+local gone = redis.call('ZRANGEBYSCORE', held, '-inf', now - ttl * 1000000)
+local over = redis.call('ZCARD', held) - most
+if over > 0 then
+  for _, old in ipairs(redis.call('ZRANGE', held, 0, over - 1)) do gone[#gone + 1] = old end
+end
+for _, old in ipairs(gone) do
+  redis.call('ZREM', held, old)
+  redis.call('HDEL', questions, old)
+end
+for _, key in ipairs(KEYS) do redis.call('EXPIRE', key, ttl) end
+"""
+
 RELEASE = """
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0

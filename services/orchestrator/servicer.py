@@ -12,7 +12,7 @@ from services.chassis import identity
 from services.chassis.errors import InvalidInput, NotFound, Violation
 from services.orchestrator.asking import Asker
 from services.orchestrator.grounding_log import failing_documents
-from services.orchestrator.memory import Memory, conversation_digest, digest, kept_as, mean
+from services.orchestrator.memory import Held, Memory, conversation_digest, digest, kept_as, mean
 from services.orchestrator.quotas import Quotas
 from services.orchestrator.readership import UNKNOWN_ANSWER, admits
 
@@ -22,10 +22,13 @@ DEADLINES = {
     "AskStream": 60.0,
     "GetAnswer": 5.0,
     "ListAnswers": 5.0,
+    "ListConversations": 5.0,
     "GetGroundingQuality": 5.0,
 }
 
 _DEFAULT_PAGE_SIZE = 20
+_DEFAULT_CONVERSATIONS = 50
+_MOST_DIGITS = 18  # Of microseconds; more than a moment ever has.
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -79,6 +82,21 @@ class GroundingServicer(GroundingServiceServicer):
             next_page_token=answers[-1].id if more else "",
         )
 
+    async def ListConversations(
+        self, request: grounding.ListConversationsRequest, _context: Context
+    ) -> grounding.ListConversationsResponse:
+        who = identity.caller()
+        held, more = await self._memory.conversations(
+            who.tenant,
+            who.subject,
+            limit=request.page_size or _DEFAULT_CONVERSATIONS,
+            before=_moment(request.page_token),
+        )
+        return grounding.ListConversationsResponse(
+            conversations=[_conversation(one) for one in held],
+            next_page_token=str(held[-1].last_micros) if more else "",
+        )
+
     async def GetGroundingQuality(
         self, request: grounding.GetGroundingQualityRequest, _context: Context
     ) -> grounding.GetGroundingQualityResponse:
@@ -93,6 +111,24 @@ class GroundingServicer(GroundingServiceServicer):
             failing_documents=failing_documents(log.conversation, who.groups),
             strategy=self._asker.strategy(log),
         )
+
+
+def _conversation(held: Held) -> grounding.Conversation:
+    conversation = grounding.Conversation(id=held.id, first_question=held.first_question)
+    conversation.last_answer_time.FromMicroseconds(held.last_micros)
+    return conversation
+
+
+def _moment(token: str) -> int:
+    """A page's token is the moment of its last conversation."""
+    if not token:
+        return 0
+    if not (token.isascii() and token.isdecimal() and len(token) <= _MOST_DIGITS and int(token)):
+        description = "is not a next_page_token of this list"
+        raise InvalidInput(
+            f"page_token {description}", violations=(Violation("page_token", description),)
+        )
+    return int(token)
 
 
 def _before(request: grounding.ListAnswersRequest, conversation: str) -> str:

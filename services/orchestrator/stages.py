@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from langgraph.runtime import Runtime
@@ -137,6 +138,10 @@ async def remember(state: State, runtime: Runtime[Agents]) -> State:
             )
         except Unavailable:
             answer.memory_degraded = True
+        else:
+            # The answer is kept; that it is not listed does not change that.
+            with suppress(Unavailable):
+                await runtime.context.memory.note(asked.tenant, asked.kept_as, answer.question)
     runtime.context.measures.answered(answer)
     trace.get_current_span().set_attributes(_counts(answer))
     return {"answer": answer}

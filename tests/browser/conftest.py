@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.parts import AXE, MARKUP, WIDE, api
 from tests.e2e.conftest import ROOT, System, running
+from tests.issuer import AUDIENCE, ISSUER, Issuer
 from tests.otlp_receiver import Receiver, receiving
 
 POLICY = """# Ownership
@@ -85,6 +86,23 @@ def scripted(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> It
         yield started
 
 
+@pytest.fixture(scope="session")
+def guarded(
+    tmp_path_factory: pytest.TempPathFactory, receiver: Receiver
+) -> Iterator[tuple[System, Issuer]]:
+    """It asks everybody for a token of the issuer's."""
+    folder = tmp_path_factory.mktemp("guarded")
+    issuer = Issuer(folder)
+    environment = {
+        "VERITY_AUTH": "jwt",
+        "VERITY_JWT_ISSUER": ISSUER,
+        "VERITY_JWT_AUDIENCE": AUDIENCE,
+        "VERITY_JWKS": str(issuer.jwks),
+    }
+    with running(folder / "data", receiver, environment=environment) as started:
+        yield started, issuer
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Of one module: while it is open, no test may have an event loop of its own."""
@@ -107,6 +125,13 @@ def opened(browser: Browser, sampled: System):
 def opened_scripted(browser: Browser, scripted: System):
     """Opens a page of the system with the scripted model."""
     with _pages(browser, scripted) as open_page:
+        yield open_page
+
+
+@pytest.fixture
+def opened_guarded(browser: Browser, guarded: tuple[System, Issuer]):
+    """Opens a page of the system that asks for tokens."""
+    with _pages(browser, guarded[0]) as open_page:
         yield open_page
 
 

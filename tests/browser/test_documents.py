@@ -96,7 +96,7 @@ def test_markup_in_names_headings_quotes_and_drafts_is_text(opened_scripted, tmp
     expect(pane).to_contain_text(name)
     expect(pane).to_contain_text("onerror")
     assert page.evaluate("window.hit") is None
-    assert page.locator("main img:not([src^='/v1/'])").count() == 0
+    assert page.locator("main img:not([src^='blob:'])").count() == 0
 
 
 def test_a_source_that_was_deleted_since_still_has_its_quote(opened, tmp_path, word):

@@ -11,7 +11,7 @@ from verity.v1 import grounding_service_pb2 as grounding
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound
 from services.orchestrator.grounding_log import Entry, Log
-from services.orchestrator.memory import Lease, new_answer_id
+from services.orchestrator.memory import Lease, kept_as, new_answer_id
 from services.orchestrator.redis_memory import Keeping, open_memory
 
 T, C = "tenant", "conversation"
@@ -244,3 +244,56 @@ async def test_a_turn_holds_the_question_as_it_was_read(memory):
     one.standalone_question = "What was it in 2023?"
     await remember(memory, one)
     assert [turn.question for turn in await memory.recall(T, C)] == ["What was it in 2023?"]
+
+
+async def test_conversations_are_listed_by_their_last_answer_under_their_first_question(memory):
+    for name, question in [("a", "1?"), ("b", "2?"), ("c", "3?"), ("a", "4?"), ("b", "5?")]:
+        await memory.note(T, kept_as("ann", name), question)
+    page, more = await memory.conversations(T, "ann", limit=2, before=0)
+    assert [(one.id, one.first_question) for one in page] == [("b", "2?"), ("a", "1?")]
+    assert more
+    rest, more = await memory.conversations(T, "ann", limit=2, before=page[-1].last_micros)
+    assert [one.id for one in rest] == ["c"]
+    assert not more
+
+
+async def test_conversations_are_those_of_the_tenant_and_the_subject(memory):
+    for subject in ("", "ann", "ann\nann"):
+        assert await memory.conversations(T, subject, limit=5, before=0) == ([], False)
+        await memory.note(T, kept_as(subject, C), f"By {subject}?")
+    for subject in ("", "ann", "ann\nann"):
+        page, _ = await memory.conversations(T, subject, limit=5, before=0)
+        assert [(one.id, one.first_question) for one in page] == [(C, f"By {subject}?")]
+    assert await memory.conversations("other", "ann", limit=5, before=0) == ([], False)
+
+
+async def test_the_list_of_conversations_is_bounded(store):
+    with store.client() as client:
+        client.flushall()
+    keeping = Keeping(ttl_seconds=60, turns=3, conversations=3)
+    async with open_memory(store.url, keeping, timeout_seconds=5, pause_seconds=1) as real:
+        for n in range(5):
+            await real.note(T, f"c{n}", f"{n}?")
+        page, more = await real.conversations(T, "", limit=10, before=0)
+    assert [one.id for one in page] == ["c4", "c3", "c2"]
+    assert not more
+    with store.client() as client:
+        held, questions = sorted(client.keys())
+        assert client.hlen(questions) == client.zcard(held) == 3
+        assert 0 < client.ttl(held) <= 60
+        assert 0 < client.ttl(questions) <= 60
+
+
+async def test_a_conversation_that_has_expired_leaves_the_list(store):
+    with store.client() as client:
+        client.flushall()
+    keeping = Keeping(ttl_seconds=60, turns=3)
+    async with open_memory(store.url, keeping, timeout_seconds=5, pause_seconds=1) as real:
+        await real.note(T, "old", "Long ago?")
+        with store.client() as client:
+            held, questions = sorted(client.keys())
+            client.zadd(held, {"old": 1_000_000})
+        assert await real.conversations(T, "", limit=10, before=0) == ([], False)
+        await real.note(T, C, "Now?")
+    with store.client() as client:
+        assert client.hkeys(questions) == [C]

@@ -232,6 +232,27 @@ async def test_a_token_of_another_conversation_is_refused(verity):
         assert "page_token" in rpc_status.from_call(error).message
 
 
+async def test_conversations_are_listed_in_pages(verity):
+    for name in ("c1", "c2", "c3"):
+        await verity.ask(f"Of {name}?", conversation_id=name)
+    token, seen = "", []
+    while token or not seen:
+        page = await verity.client.ListConversations(
+            grounding.ListConversationsRequest(page_size=2, page_token=token)
+        )
+        seen += [(one.id, one.first_question) for one in page.conversations]
+        token = page.next_page_token
+    assert seen == [("c3", "Of c3?"), ("c2", "Of c2?"), ("c1", "Of c1?")]
+
+
+@pytest.mark.parametrize("token", ["nonsense", "0", "-1", "9" * 19, "\u0663"])
+async def test_a_token_that_is_no_moment_is_refused(verity, token):
+    request = grounding.ListConversationsRequest(page_token=token)
+    error = await failure(verity.client.ListConversations(request))
+    assert error.code() is Code.INVALID_ARGUMENT
+    assert "page_token" in rpc_status.from_call(error).message
+
+
 async def test_quality_is_that_of_the_last_answers(verity):
     await verity.ask("q1?", conversation_id="c")
     verity.generation.drafts = [draft(insufficient=True)]
@@ -415,6 +436,7 @@ async def test_answers_come_while_the_store_is_down_and_are_kept_again_when_it_i
             for call in (
                 client.GetAnswer(grounding.GetAnswerRequest(answer_id=before.id)),
                 client.ListAnswers(grounding.ListAnswersRequest(conversation_id="c")),
+                client.ListConversations(grounding.ListConversationsRequest()),
                 client.GetGroundingQuality(
                     grounding.GetGroundingQualityRequest(conversation_id="c")
                 ),

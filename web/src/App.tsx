@@ -14,6 +14,8 @@ import {
   type Route,
 } from "./route";
 import { useTheme } from "./theme";
+import { useCredentials } from "./credentials";
+import { SignIn } from "./ui/SignIn";
 import { Icon } from "./ui/Icon";
 import { Notice } from "./ui/Notice";
 import { useConversation } from "./useConversation";
@@ -28,9 +30,10 @@ const TITLES: Record<Route["view"], string> = {
 
 export function App() {
   const here = route(useHash());
+  const { wanted, given } = useCredentials();
   // Kept while other views are shown: a question goes on being answered.
   const asked = useLast(here.view === "ask" ? here.conversation : undefined);
-  const talk = useConversation(asked);
+  const talk = useConversation(asked, given);
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
     document.title = `${TITLES[here.view]} · Verity`;
@@ -44,7 +47,8 @@ export function App() {
         Skip to content
       </button>
       <Header asked={asked} here={here} />
-      <main className="min-h-0 flex-1 outline-none" ref={main} tabIndex={-1}>
+      {wanted && <SignIn />}
+      <main className="min-h-0 flex-1 outline-none" key={given} ref={main} tabIndex={-1}>
         {here.view === "ask" && <AskView talk={talk} />}
         {here.view === "documents" && <DocumentsView />}
         {here.view === "conversations" && <ConversationsView />}

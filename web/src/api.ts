@@ -1,6 +1,17 @@
 /** All that is asked of the gateway: JSON, events, and what went wrong as one kind of error. */
+import { authorization, refused } from "./credentials";
 import { EventParser, type ServerEvent } from "./sse";
-import type { Answer, AskEvent, AskRequest, Document, Passage, Problem, Quality } from "./types";
+import type {
+  Answer,
+  AskEvent,
+  AskRequest,
+  Document,
+  Held,
+  Passage,
+  Problem,
+  Quality,
+  Span,
+} from "./types";
 
 /** A refusal or a failure, in the server's words or, where it could not be heard, in ours. */
 export class ApiError extends Error {
@@ -32,6 +43,7 @@ export function made(code: string, title: string, detail: string): Problem {
   };
 }
 
+const UNAUTHENTICATED = 401;
 const ASK_EVENTS = new Set([
   "stage_started",
   "stage_finished",
@@ -102,7 +114,11 @@ async function* eventsOf(response: Response): AsyncGenerator<ServerEvent[]> {
 }
 
 async function sent(path: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(path, init);
+  const response = await fetch(path, {
+    ...init,
+    headers: { ...(init.headers as Record<string, string> | undefined), ...authorization() },
+  });
+  if (response.status === UNAUTHENTICATED) refused();
   if (!response.ok) throw new ApiError(refusal(response.status, await response.text()));
   return response;
 }
@@ -123,6 +139,14 @@ async function json<Reply>(path: string, init: RequestInit): Promise<Reply> {
 }
 
 const at = (...parts: string[]): string => parts.map(encodeURIComponent).join("/");
+
+export async function conversations(
+  page: { size: number; token: string },
+  signal: AbortSignal,
+): Promise<{ conversations: Held[]; next_page_token: string }> {
+  const query = new URLSearchParams({ page_size: page.size.toString(), page_token: page.token });
+  return json(`/v1/conversations?${query.toString()}`, { signal });
+}
 
 export async function answersOf(conversation: string, signal: AbortSignal): Promise<Answer[]> {
   const all: Answer[] = [];
@@ -195,7 +219,13 @@ export async function deleteDocument(id: string): Promise<number> {
   return reply.passages_deleted;
 }
 
-/** Where the image of a page is, with boxes around spans of the document's text. */
-export function pageImage(id: string, page: number, span: { start: number; end: number }): string {
-  return `/v1/documents/${at(id)}/pages/${page}.png?dpi=144&highlight=${span.start}-${span.end}`;
+/** The image of a page, with boxes around spans of the document's text. */
+export async function pageImage(
+  id: string,
+  page: number,
+  span: Span,
+  signal: AbortSignal,
+): Promise<Blob> {
+  const marked = `dpi=144&highlight=${span.start}-${span.end}`;
+  return (await sent(`/v1/documents/${at(id)}/pages/${page}.png?${marked}`, { signal })).blob();
 }

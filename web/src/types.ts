@@ -222,6 +222,12 @@ export interface Document {
   superseded_by: string[];
 }
 
+export interface Held {
+  id: string;
+  first_question: string;
+  last_answer_time?: string;
+}
+
 export interface Quality {
   historical_quality: number;
   answer_count: number;

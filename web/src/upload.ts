@@ -1,5 +1,6 @@
 /** Sends one file; XMLHttpRequest, because fetch does not tell how much of a body has been sent. */
 import { ApiError, broken, made, parsed, refusal } from "./api";
+import { authorization } from "./credentials";
 import { EventParser } from "./sse";
 import type { IngestProgress, IngestResult, Problem } from "./types";
 
@@ -67,6 +68,9 @@ export function upload(
     });
     request.open("POST", "/v1/documents");
     request.setRequestHeader("Accept", "text/event-stream");
+    for (const [name, value] of Object.entries(authorization())) {
+      request.setRequestHeader(name, value);
+    }
     request.send(form(file, metadata));
   });
 }

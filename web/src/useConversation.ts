@@ -4,7 +4,6 @@ import { answersOf, ask, isAbort, problemOf } from "./api";
 import type { Turn } from "./asking";
 import { reduce, type Conversation } from "./conversation";
 import { newName } from "./names";
-import { note } from "./recent";
 import type { AskRequest, Problem } from "./types";
 
 export type Narrowing = Pick<AskRequest, "as_of" | "filter">;
@@ -24,10 +23,12 @@ const NOT_FOUND = 404;
 /** The answer may have been given, and lost on its way: under the same key it is found again. */
 const LOST = new Set(["BROKEN_STREAM", "UNREACHABLE"]);
 
-export function useConversation(id: string): Talk {
+/** Opened anew when other credentials were given. */
+export function useConversation(id: string, given: number): Talk {
   const [conversation, dispatch] = useReducer(reduce, NOTHING);
   const running = useRef<AbortController>(null);
   const current = useRef("");
+  const shown = useRef("0/");
 
   const send = useCallback((request: AskRequest, instead?: string) => {
     running.current?.abort();
@@ -35,7 +36,6 @@ export function useConversation(id: string): Talk {
     running.current = stop;
     const key = request.idempotency_key;
     dispatch({ type: "asked", key, request, ...(instead ? { instead } : {}) });
-    note(request.conversation_id, request.question);
     ask(request, stop.signal, (events) => {
       dispatch({ type: "events", key, events });
     })
@@ -49,7 +49,9 @@ export function useConversation(id: string): Talk {
   }, []);
 
   useEffect(() => {
-    if (current.current === id) return;
+    const wanted = `${given}/${id}`;
+    if (shown.current === wanted) return;
+    shown.current = wanted;
     current.current = id;
     running.current?.abort();
     dispatch({ type: "opened", id, stored: id !== "" });
@@ -64,19 +66,20 @@ export function useConversation(id: string): Talk {
         if (!isAbort(error))
           dispatch({ type: "notLoaded", id, problem: unknown(problemOf(error)) });
       });
-  }, [id]);
+  }, [id, given]);
 
   const begin = useCallback(
     (question: string, narrowing: Narrowing) => {
       const name = current.current || newName();
       if (current.current === "") {
         current.current = name;
+        shown.current = `${given}/${name}`;
         dispatch({ type: "opened", id: name, stored: false });
       }
       send({ ...narrowing, question, conversation_id: name, idempotency_key: newName() });
       return name;
     },
-    [send],
+    [send, given],
   );
   const again = useCallback(
     ({ key, request, problem }: Turn) => {

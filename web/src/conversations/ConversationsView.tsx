@@ -1,13 +1,17 @@
-/** The conversations that can be reopened. */
-import { useState } from "react";
-import { forget, recent } from "../recent";
+/** The conversations that can be reopened, the one answered last first. */
+import { conversations } from "../api";
 import { toAsk, toConversation } from "../route";
-import { Icon } from "../ui/Icon";
-import { Notice } from "../ui/Notice";
-import { count, moment } from "../words";
+import { Notice, ProblemNotice } from "../ui/Notice";
+import { usePages } from "../usePages";
+import { moment } from "../words";
+
+const SIZE = 100;
 
 export function ConversationsView() {
-  const [list, setList] = useState(recent);
+  const { list, more, loading, problem, loadMore } = usePages("", async (token, signal) => {
+    const reply = await conversations({ size: SIZE, token }, signal);
+    return { items: reply.conversations, token: reply.next_page_token };
+  });
   return (
     <div
       aria-label="Conversations"
@@ -17,10 +21,9 @@ export function ConversationsView() {
     >
       <div className="mx-auto max-w-3xl">
         <h1 className="text-xl font-semibold">Conversations</h1>
-        <p className="mb-3 text-muted">
-          Those held in this browser. Each answer is shown as it was given.
-        </p>
-        {list.length === 0 && (
+        <p className="mb-3 text-muted">Each answer is shown as it was given.</p>
+        {problem && <ProblemNotice problem={problem} />}
+        {list.length === 0 && !loading && !problem && (
           <Notice title="No conversations yet" tone="plain">
             <a className="underline" href={toAsk}>
               Ask a question
@@ -29,31 +32,31 @@ export function ConversationsView() {
         )}
         <ul className="space-y-2">
           {list.map((one) => (
-            <li className="panel lazy-row flex items-center gap-2 pe-2" key={one.id}>
+            <li className="panel lazy-row" key={one.id}>
               <a
-                className="min-w-0 flex-1 rounded-md px-4 py-2.5 hover:text-accent"
+                className="block rounded-md px-4 py-2.5 hover:text-accent"
                 href={toConversation(one.id)}
               >
                 <span className="line-clamp-2 font-medium wrap-anywhere" dir="auto">
-                  {one.title}
+                  {one.first_question || one.id}
                 </span>
                 <span className="text-sm text-muted">
-                  {count(one.questions, "question")}, last {moment(one.time)}
+                  Last answered {moment(one.last_answer_time)}
                 </span>
               </a>
-              <button
-                aria-label={`Take off the list: ${one.title}`}
-                className="button button-quiet"
-                onClick={() => {
-                  setList(forget(one.id));
-                }}
-                title="Take off the list; the answers stay stored"
-              >
-                <Icon name="cross" />
-              </button>
             </li>
           ))}
         </ul>
+        {loading && (
+          <p className="pulse mt-2 text-muted" role="status">
+            Loading conversations
+          </p>
+        )}
+        {more && !loading && (
+          <button className="button mt-3" onClick={loadMore}>
+            Show more
+          </button>
+        )}
       </div>
     </div>
   );

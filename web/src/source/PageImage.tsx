@@ -1,9 +1,10 @@
 /** The page as it is printed, with the quoted words marked by the server that knows where they are. */
-import { useRef, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { pageImage } from "../api";
 import { pageName, pagesOf, topOf } from "../citations";
-import type { Citation } from "../types";
+import type { Citation, Span } from "../types";
 import { Notice } from "../ui/Notice";
+import { useLoaded } from "../useLoaded";
 
 const DPI = 144;
 const POINTS = 72;
@@ -13,22 +14,9 @@ const ABOVE = 90;
 export function PageImage({ citation }: { citation: Citation }) {
   const pages = pagesOf(citation);
   const [chosen, setChosen] = useState(0);
-  const [broken, setBroken] = useState("");
-  const [loaded, setLoaded] = useState("");
   const [large, setLarge] = useState(false);
-  const frame = useRef<HTMLDivElement>(null);
   const one = pages[chosen] ?? pages[0];
   if (!one || !citation.document_span) return null;
-  const source = pageImage(citation.document_id, one.page, citation.document_span);
-
-  const onLoad = (image: HTMLImageElement): void => {
-    setLoaded(source);
-    const top = topOf(citation, one.page);
-    const box = frame.current;
-    if (top === undefined || !box) return;
-    const scale = image.clientHeight / ((image.naturalHeight / DPI) * POINTS);
-    box.scrollTop = Math.max(0, (top - ABOVE) * scale);
-  };
   return (
     <figure>
       <figcaption className="mb-1 flex flex-wrap items-center gap-1 text-sm">
@@ -56,31 +44,95 @@ export function PageImage({ citation }: { citation: Citation }) {
           {large ? "Fit width" : "Enlarge"}
         </button>
       </figcaption>
-      {broken === source ? (
-        <Notice title="The page cannot be drawn now" tone="warn">
-          The text below is what stands on it.
-        </Notice>
-      ) : (
-        <div
-          aria-label="Page image"
-          className="h-[26rem] overflow-auto rounded-md border border-line bg-sunken"
-          ref={frame}
-          role="region"
-          tabIndex={0}
-        >
-          <img
-            alt={`${citation.source_name}, ${pageName(one.page, one.label)}. Marked: ${citation.quote}`}
-            className={`${large ? "w-[180%] max-w-none" : "w-full"} ${loaded === source ? "" : "pulse min-h-full"}`}
-            onError={() => {
-              setBroken(source);
-            }}
-            onLoad={(event) => {
-              onLoad(event.currentTarget);
-            }}
-            src={source}
-          />
-        </div>
-      )}
+      <Picture
+        alt={`${citation.source_name}, ${pageName(one.page, one.label)}. Marked: ${citation.quote}`}
+        document={citation.document_id}
+        large={large}
+        page={one.page}
+        span={citation.document_span}
+        top={topOf(citation, one.page)}
+      />
     </figure>
+  );
+}
+
+interface PictureProps {
+  document: string;
+  page: number;
+  span: Span;
+  /** Where the first quoted line stands, in points from the page's top. */
+  top: number | undefined;
+  alt: string;
+  large: boolean;
+}
+
+function Picture({ document, page, span, top, alt, large }: PictureProps) {
+  const key = `${document}/${page}/${span.start}-${span.end}`;
+  const image = useLoaded(key, (signal) => pageImage(document, page, span, signal));
+  const frame = useRef<HTMLDivElement>(null);
+  if (image.state === "failed") {
+    return (
+      <Notice title="The page cannot be drawn now" tone="warn">
+        {image.problem.detail} The text below is what stands on it.
+      </Notice>
+    );
+  }
+  const onLoad = (drawn: HTMLImageElement): void => {
+    if (top === undefined || !frame.current) return;
+    const scale = drawn.clientHeight / ((drawn.naturalHeight / DPI) * POINTS);
+    frame.current.scrollTop = Math.max(0, (top - ABOVE) * scale);
+  };
+  return (
+    <div
+      aria-busy={image.state === "loading"}
+      aria-label="Page image"
+      className={`h-[26rem] overflow-auto rounded-md border border-line bg-sunken ${
+        image.state === "loading" ? "pulse" : ""
+      }`}
+      ref={frame}
+      role="region"
+      tabIndex={0}
+    >
+      {image.state === "loaded" && (
+        <Drawn
+          alt={alt}
+          blob={image.value}
+          className={large ? "w-[180%] max-w-none" : "w-full"}
+          onLoad={onLoad}
+        />
+      )}
+    </div>
+  );
+}
+
+interface DrawnProps {
+  blob: Blob;
+  alt: string;
+  className: string;
+  onLoad: (image: HTMLImageElement) => void;
+}
+
+/** An image element can send no token; what was fetched with one is shown from memory. */
+function Drawn({ blob, alt, className, onLoad }: DrawnProps) {
+  const show = useCallback(
+    (element: HTMLImageElement | null) => {
+      if (!element) return;
+      const url = URL.createObjectURL(blob);
+      element.src = url;
+      return () => {
+        URL.revokeObjectURL(url);
+      };
+    },
+    [blob],
+  );
+  return (
+    <img
+      alt={alt}
+      className={className}
+      onLoad={(event) => {
+        onLoad(event.currentTarget);
+      }}
+      ref={show}
+    />
   );
 }
