@@ -117,26 +117,26 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def opened(browser: Browser, sampled: System):
     """Opens a page of the system with the samples."""
-    with _pages(browser, sampled) as open_page:
+    with pages(browser, sampled) as open_page:
         yield open_page
 
 
 @pytest.fixture
 def opened_scripted(browser: Browser, scripted: System):
     """Opens a page of the system with the scripted model."""
-    with _pages(browser, scripted) as open_page:
+    with pages(browser, scripted) as open_page:
         yield open_page
 
 
 @pytest.fixture
 def opened_guarded(browser: Browser, guarded: tuple[System, Issuer]):
     """Opens a page of the system that asks for tokens."""
-    with _pages(browser, guarded[0]) as open_page:
+    with pages(browser, guarded[0]) as open_page:
         yield open_page
 
 
 @contextmanager
-def _pages(browser: Browser, system: System):
+def pages(browser: Browser, system: System):
     """What opens pages; at the end none of them may have failed inside or asked anyone else."""
     base = f"http://{system.address('gateway')}"
     contexts, wrong = [], []

@@ -115,3 +115,28 @@ def wait_until_ready(system: System) -> None:
                     return
             time.sleep(0.1)
     pytest.fail("the system did not come back")
+
+
+def longest_task(page: Page, region: str) -> float:
+    """The longest task, in milliseconds, while a region is scrolled from its top to its end."""
+    took: float = page.evaluate(
+        """async (name) => {
+          const box = document.querySelector(`[role=region][aria-label="${name}"]`);
+          const tasks = [0];
+          const seen = new PerformanceObserver((list) =>
+            list.getEntries().forEach((one) => tasks.push(one.duration)));
+          seen.observe({ type: 'longtask' });
+          const frame = () => new Promise(requestAnimationFrame);
+          for (let at = 0; at <= 60; at++) {
+            box.scrollTop = (box.scrollHeight * at) / 60;
+            await frame();
+          }
+          await frame();
+          seen.disconnect();
+          box.scrollTop = 0;
+          await frame();
+          return Math.max(...tasks);
+        }""",
+        region,
+    )
+    return took

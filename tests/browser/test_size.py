@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
-from tests.browser.parts import api, remember
+from tests.browser.parts import api, longest_task, remember
 from tests.e2e.conftest import ROOT
 
 MOST_BUNDLE_BYTES = 200_000
@@ -63,32 +63,9 @@ def test_a_long_answer_is_there_at_once_and_scrolls_without_a_hitch(opened, long
     page = opened(f"/#/conversations/{long_answer.conversation_id}")
     last = page.get_by_role("button", name=f"Citation {STATEMENTS * CITATIONS}: ")
     expect(last).to_have_count(1)
-    blocked = [scrolled(page) for _ in range(TRIES)]
+    blocked = [longest_task(page, "Answers") for _ in range(TRIES)]
     print(f"longest task while scrolling, ms: {blocked}")  # noqa: T201 - the figure of the report
     assert min(blocked) <= MOST_BLOCKED_MS
-
-
-def scrolled(page):
-    """The longest task, in milliseconds, while the answer is scrolled from its top to its end."""
-    return page.evaluate(
-        """async () => {
-          const box = document.querySelector('[aria-label="Answers"]');
-          const tasks = [0];
-          const seen = new PerformanceObserver((list) =>
-            list.getEntries().forEach((one) => tasks.push(one.duration)));
-          seen.observe({ type: 'longtask' });
-          const frame = () => new Promise(requestAnimationFrame);
-          for (let at = 0; at <= 60; at++) {
-            box.scrollTop = (box.scrollHeight * at) / 60;
-            await frame();
-          }
-          await frame();
-          seen.disconnect();
-          box.scrollTop = 0;
-          await frame();
-          return Math.max(...tasks);
-        }"""
-    )
 
 
 def test_an_answer_can_be_used_within_a_second(opened, long_answer):

@@ -107,6 +107,7 @@ export function document(more: Partial<Document> = {}): Document {
     ocr_pages: [],
     supersedes: [],
     superseded_by: [],
+    readers: [],
     ...more,
   };
 }

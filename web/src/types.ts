@@ -220,6 +220,8 @@ export interface Document {
   ocr_pages: { page_number: number; confidence: number }[];
   supersedes: string[];
   superseded_by: string[];
+  /** Groups that may read it; none: everybody. */
+  readers: string[];
 }
 
 export interface Held {

@@ -13,6 +13,7 @@ export interface Metadata {
   effective_to: string;
   tags: string[];
   supersedes: string[];
+  readers: string[];
 }
 
 export interface Told {
@@ -75,11 +76,12 @@ export function upload(
   });
 }
 
-function form(file: File, { tags, supersedes, ...single }: Metadata): FormData {
+function form(file: File, { tags, supersedes, readers, ...single }: Metadata): FormData {
   const data = new FormData();
   for (const [name, value] of Object.entries(single)) if (value) data.append(name, value);
   for (const tag of tags) data.append("tags", tag);
   for (const name of supersedes) data.append("supersedes", name);
+  for (const group of readers) data.append("readers", group);
   data.append("size_bytes", file.size.toString());
   data.append("file", file); // Last: what is said of it must have come before.
   return data;

@@ -101,6 +101,7 @@ function Whole({ document, problems }: { document: Document; problems: string[] 
   const facts: [string, string][] = [
     ["Pages with problems", problems.join("; ") || "none"],
     ["Takes the place of", document.supersedes.join(", ") || "nothing"],
+    ["May be read by", document.readers.join(", ") || "everybody"],
     ["Tags", document.tags.join(", ") || "none"],
     ["Published", document.published || "not stated"],
     ["Read as", `${document.content_type}, ${bytes(Number(document.size_bytes))}`],

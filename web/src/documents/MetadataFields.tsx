@@ -7,7 +7,7 @@ interface Props {
   onChange: (metadata: Metadata) => void;
 }
 
-type Single = Exclude<keyof Metadata, "tags" | "supersedes">;
+type Single = Exclude<keyof Metadata, "tags" | "supersedes" | "readers">;
 
 export function MetadataFields({ metadata, onChange }: Props) {
   const id = useId();
@@ -63,6 +63,13 @@ export function MetadataFields({ metadata, onChange }: Props) {
         name={`${id}tags`}
         onChange={(value) => {
           onChange({ ...metadata, tags: lines(value) });
+        }}
+      />
+      <Listed
+        label="Only for groups (by commas)"
+        name={`${id}readers`}
+        onChange={(value) => {
+          onChange({ ...metadata, readers: lines(value) });
         }}
       />
       <Listed

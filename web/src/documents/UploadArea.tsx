@@ -15,6 +15,7 @@ const NOTHING_SAID: Metadata = {
   effective_to: "",
   tags: [],
   supersedes: [],
+  readers: [],
 };
 
 export function UploadArea({ uploads }: { uploads: Uploads }) {
