@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from verity.v1 import core_pb2 as core
 from verity.v1 import grounding_service_pb2 as grounding
 
+from services.orchestrator.memory import new_answer_id
 from tests.browser.parts import api, longest_task, remember
 from tests.e2e.conftest import ROOT
 
@@ -30,9 +31,10 @@ def long_answer(sampled):
     with api(sampled) as client:
         document = client.get("/v1/documents", params={"name_contains": "Global_AML"}).json()
     found = document["documents"][0]
+    conversation = f"long-{uuid.uuid4().hex}"
     answer = grounding.Answer(
-        id=f"{uuid.uuid4().hex}-{uuid.uuid4().hex}",
-        conversation_id=f"long-{uuid.uuid4().hex}",
+        id=new_answer_id(conversation),
+        conversation_id=conversation,
         question="What does the policy say, all of it?",
         text="All of it.",
         status=grounding.Answer.STATUS_ANSWERED,
