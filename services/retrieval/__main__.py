@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from services.retrieval.qdrant_layout import Layout
 
 _RETRY_SECONDS = 1.0
+_PARSER_NICENESS = 10  # Reading a file gives way to questions, as embedding it does.
 _PASSAGE_CHARS = 2000  # More than nearly any passage has.
 _NO_ID = "00000000-0000-0000-0000-000000000000"
 
@@ -224,7 +225,9 @@ async def main() -> None:
             model, dimensions = passages.model, passages.dimensions
             index = await stack.enter_async_context(open_index(settings, model, dimensions))
             memory = settings.parse_memory_bytes
-            parser = await stack.enter_async_context(Worker(memory_bytes=memory).running())
+            parser = await stack.enter_async_context(
+                Worker(memory_bytes=memory, niceness=_PARSER_NICENESS).running()
+            )
             painter = await stack.enter_async_context(Worker(memory_bytes=memory).running())
             batcher = await stack.enter_async_context(
                 batching(settings, passages, queries).running()

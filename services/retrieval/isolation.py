@@ -53,10 +53,12 @@ class Worker:
 
     Args:
         memory_bytes: The most memory the process may write to.
+        niceness: What is added to that of this process: how far its work gives way.
     """
 
-    def __init__(self, *, memory_bytes: int = _MEMORY_BYTES) -> None:
+    def __init__(self, *, memory_bytes: int = _MEMORY_BYTES, niceness: int = 0) -> None:
         self._memory_bytes = memory_bytes
+        self._niceness = niceness
         self._process: _Process | None = None
         self._turn = asyncio.Lock()
 
@@ -80,7 +82,7 @@ class Worker:
         async with self._turn:
             try:
                 if self._process is None:
-                    self._process = await _start(self._memory_bytes)
+                    self._process = await _start(self._memory_bytes, self._niceness)
                 async with asyncio.timeout(seconds):
                     failed, value = await _ask(self._process, (seconds, function, args, kwargs))
             except TimeoutError as error:
@@ -108,13 +110,13 @@ class Worker:
         return max(0, -await asyncio.to_thread(process.popen.wait))
 
 
-async def _start(memory_bytes: int) -> _Process:
+async def _start(memory_bytes: int, niceness: int) -> _Process:
     ours, theirs = socket.socketpair()
     with theirs:
         popen = subprocess.Popen(  # noqa: S603, ASYNC220 - our own module; returns within milliseconds
             [
                 *(sys.executable, "-m", "services.retrieval.isolation"),
-                *(str(theirs.fileno()), str(memory_bytes)),
+                *(str(theirs.fileno()), str(memory_bytes), str(niceness)),
             ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
@@ -179,6 +181,7 @@ def _limit_cpu(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    descriptor, most_memory = map(int, sys.argv[1:])
+    descriptor, most_memory, nicer = map(int, sys.argv[1:])
+    os.nice(nicer)
     with socket.socket(fileno=descriptor) as parent:
         _serve(parent.makefile("rwb"), most_memory)

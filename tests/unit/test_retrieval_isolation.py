@@ -154,3 +154,9 @@ async def test_the_process_ends_with_the_block():
         pid = await worker.call(10, os.getpid)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+async def test_the_process_gives_way_as_far_as_it_was_told():
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    async with Worker(niceness=3).running() as worker:
+        assert await worker.call(30, os.getpriority, os.PRIO_PROCESS, 0) == min(own + 3, 19)
