@@ -244,6 +244,7 @@ async def gateway(
     deadlines: Deadlines | None = None,
     targets: dict[str, str] | None = None,
     settings: Settings | None = None,
+    behind: Settings | None = None,
     proxies: str = "",
     **edge,
 ) -> AsyncIterator[Gateway]:
@@ -251,9 +252,13 @@ async def gateway(
     behaviour, draining = Behaviour(), Draining()
     edge.setdefault("rate_per_second", 0)
     async with AsyncExitStack() as stack:
-        addresses = await stack.enter_async_context(services(behaviour, settings))
+        addresses = await stack.enter_async_context(services(behaviour, behind or settings))
         upstream = await stack.enter_async_context(
-            connected({**addresses, **(targets or {})}, deadlines or Deadlines())
+            connected(
+                {**addresses, **(targets or {})},
+                deadlines or Deadlines(),
+                settings.tls if settings else None,
+            )
         )
         authenticator = await stack.enter_async_context(opened(settings or Settings()))
         app = build(upstream, Edge(**edge), page, draining, authenticator)

@@ -10,7 +10,11 @@ PING_SECONDS = 10.0
 # Longer than any deadline: a connection that is given up for its age never cuts a call short.
 _AGE_GRACE_SECONDS = 3600
 
+# A token that names hundreds of groups has more than the 8 KiB of gRPC's own limit.
+MAX_METADATA_BYTES = 32 * 1024
+
 MESSAGE_LIMITS = (
+    ("grpc.max_metadata_size", MAX_METADATA_BYTES),
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
 )

@@ -7,11 +7,12 @@ from google.protobuf.descriptor import Descriptor
 from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import retrieval_service_pb2 as retrieval
 
+from services.chassis import access
 from services.gateway import comments
 from services.gateway.schemas import WELL_KNOWN, Schema, Schemas
 from services.gateway.twins import Twin
 
-_PROBLEM, _EVENTS = "Problem", "text/event-stream"
+_PROBLEM, _TOKEN, _EVENTS = "Problem", "token", "text/event-stream"
 _METADATA: Descriptor = retrieval.IngestMetadata.DESCRIPTOR  # type: ignore[assignment]  # upb's own
 _ASK_EVENTS: Descriptor = grounding.AskStreamResponse.DESCRIPTOR  # type: ignore[assignment]  # as above
 
@@ -40,7 +41,14 @@ def document(twins: Iterable[Twin]) -> Schema:
             ),
         },
         "paths": paths,
-        "components": {"schemas": {**schemas.all, _PROBLEM: _problem(), "GroundedAnswer": _flat()}},
+        # With a token, or without where the system does not ask who calls.
+        "security": [{_TOKEN: []}, {}],
+        "components": {
+            "schemas": {**schemas.all, _PROBLEM: _problem(), "GroundedAnswer": _flat()},
+            "securitySchemes": {
+                _TOKEN: {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+            },
+        },
     }
 
 
@@ -51,6 +59,7 @@ def _operation(twin: Twin, schemas: Schemas) -> Schema:
         "summary": f"{twin.name} as JSON.",
         **schemas.said(twin.rpc.full_name),
         "x-grpc-method": twin.name,
+        "x-verity-scopes": sorted(access.scopes(twin.name)),
         "parameters": _parameters(twin, schemas),
         "responses": {"200": _reply(twin, schemas), "default": _failure()},
     }

@@ -98,4 +98,7 @@ async def until_asked_to_stop() -> None:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    # What is accepted has it too: a small answer must not wait 40 ms for the other end.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener

@@ -120,7 +120,7 @@ async def test_a_setting_that_does_not_fit_ends_it_at_once(environment):
     async with started({}, **environment) as process:
         _, errors = await process.communicate()
     assert process.returncode == 1
-    assert b"ValidationError" in errors
+    assert b"setting_refused" in errors
 
 
 async def test_a_taken_port_ends_it_with_the_reason():

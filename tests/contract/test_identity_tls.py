@@ -21,6 +21,7 @@ from services.chassis.client import channel
 from services.chassis.reloading import Channel
 from services.chassis.server import serving
 from services.chassis.settings import Settings
+from tests.gateway_parts import gateway
 
 Code = grpc.StatusCode
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -147,6 +148,46 @@ async def test_a_neighbour_speaks_for_its_caller_and_nobody_else_does(authority,
         async with probing(own, authority.issue(name)) as call:
             with identity.calling(ANN):
                 assert (await call.failure("Unary")).code() is Code.PERMISSION_DENIED
+
+
+async def test_a_caller_with_a_certificate_is_known_two_services_on(authority, tmp_path):
+    file = tmp_path / "callers.json"
+    said = {"tenant": "bank", "scopes": ["ask"], "groups": ["desk"]}
+    file.write_text(json.dumps({"desk": said}))
+    seen = []
+
+    async def last(request, context):
+        seen.append(identity.caller())
+        return pb.GenerateResponse()
+
+    mtls = {"auth": "mtls", "tls_peers": "orchestrator"}
+    behind = Settings(**mtls, **settings_of(authority.issue("retrieval")))
+    middle = authority.issue("orchestrator")
+    async with probing(behind, middle, last) as inner:
+
+        async def act(request, context):
+            await inner("BothStreams")
+            return pb.GenerateResponse()
+
+        front = Settings(auth="mtls", callers_file=file, **settings_of(middle))
+        async with probing(front, authority.issue("desk"), act) as call:
+            await call("Unary")
+        # The same caller is nobody to the one behind: its certificate is no neighbour's.
+    async with probing(behind, authority.issue("desk"), last) as direct:
+        assert (await direct.failure("Unary")).code() is Code.UNAUTHENTICATED
+    assert seen == [identity.Caller("desk", "bank", frozenset({"ask"}), frozenset({"desk"}))]
+
+
+async def test_the_gateway_verifies_tokens_for_services_that_take_its_word(authority, tmp_path):
+    issuer = Issuer(tmp_path)
+    behind = Settings(auth="mtls", tls_peers="gateway", **settings_of(authority.issue("retrieval")))
+    front = issuer.settings(**settings_of(authority.issue("gateway")))
+    async with gateway(settings=front, behind=behind) as running:
+        good = {"authorization": f"Bearer {issuer.token(scopes=['read'])}"}
+        assert (await running.client.get("/v1/documents")).status_code == 401
+        assert (await running.client.get("/v1/documents", headers=good)).status_code == 200
+        reply = await running.client.post("/v1/ask", headers=good, json={"question": "q"})
+        assert reply.status_code == 403
 
 
 async def test_the_file_of_callers_is_followed_and_a_broken_one_changes_nothing(

@@ -234,6 +234,52 @@ async def test_each_kind_of_call_is_refused_before_a_request_is_read(tmp_path, m
         assert wrong.code() is DENIED
 
 
+async def test_a_token_of_hundreds_of_groups_is_let_in_and_a_longer_one_is_refused(tmp_path):
+    issuer, seen = Issuer(tmp_path), []
+
+    async def act(request, context):
+        seen.append(len(identity.caller().groups))
+        return pb.GenerateResponse()
+
+    groups = [f"{number:032x}" for number in range(300)]
+    async with probing(act, issuer.settings()) as call:
+        long = issuer.token(groups=groups)
+        assert len(long) > 12_000
+        for _ in range(20):  # A limit that is a chance would show.
+            await call("Unary", metadata=headers(long))
+        longer = issuer.token(groups=groups + groups)
+        assert (await call.failure("Unary", metadata=headers(longer))).code() is UNKNOWN
+    assert seen == [300] * 20
+
+
+@pytest.mark.parametrize("answer", ["keys", "redirect", "missing", "page"])
+async def test_keys_are_read_from_where_the_setting_says_and_nowhere_else(tmp_path, answer):
+    issuer = Issuer(tmp_path)
+    asked = []
+
+    async def answered(reader, writer):
+        asked.append((await reader.readline()).decode())
+        said = {
+            "keys": b"HTTP/1.1 200 OK\r\n\r\n" + issuer.jwks.read_bytes(),
+            "redirect": b"HTTP/1.1 302 Found\r\nLocation: /other\r\n\r\n",
+            "missing": b"HTTP/1.1 404 Not Found\r\n\r\n",
+            "page": b"HTTP/1.1 200 OK\r\n\r\n<html>",
+        }[answer]
+        writer.write(said)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answered, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with Keys(f"http://127.0.0.1:{port}/keys").running() as keys:
+            if answer == "keys":
+                assert (await keys.get(issuer.kid))["kid"] == issuer.kid
+            else:
+                with pytest.raises(Unavailable):
+                    await keys.get(issuer.kid)
+    assert {line.split()[1] for line in asked} == {"/keys"}
+
+
 async def test_what_a_client_says_of_itself_counts_for_nothing(tmp_path):
     issuer = Issuer(tmp_path)
     seen = []
