@@ -11,6 +11,7 @@ from cli import answers, documents
 from cli.ask import ask
 from cli.check import check
 from cli.config import config
+from cli.doctor import doctor
 from cli.errors import USAGE, CliError
 from cli.ingest import ingest
 from cli.up import up
@@ -29,6 +30,7 @@ app.command()(ingest)
 app.command()(ask)
 app.command()(check)
 app.command()(config)
+app.command()(doctor)
 app.add_typer(documents.app, name="documents")
 app.add_typer(answers.app, name="answers")
 

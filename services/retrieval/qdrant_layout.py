@@ -121,7 +121,7 @@ class Generations:
         """Indexes the fields that are not; raises FailedPrecondition over what cannot be mended."""
         async with bounded():
             info = await self._client.get_collection(name)
-        self._check_vectors(name, info.config.params)
+        self.check_vectors(name, info.config.params)
         for field, kind in FIELDS.items():
             if field in info.payload_schema:
                 _check_field(name, field, kind, info.payload_schema[field])
@@ -143,7 +143,8 @@ class Generations:
         async with bounded() as timeout:
             await self._client.update_collection_aliases(operations, timeout=timeout)
 
-    def _check_vectors(self, name: str, params: models.CollectionParams) -> None:
+    def check_vectors(self, name: str, params: models.CollectionParams) -> None:
+        """Raises FailedPrecondition when the collection was made for another model."""
         dense = params.vectors.get(DENSE_VECTOR) if isinstance(params.vectors, dict) else None
         if (
             dense is None
