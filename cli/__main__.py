@@ -9,6 +9,7 @@ from rich.console import Console
 
 from cli import answers, documents
 from cli.ask import ask
+from cli.backup import backup, restore
 from cli.check import check
 from cli.config import config
 from cli.doctor import doctor
@@ -31,6 +32,8 @@ app.command()(ask)
 app.command()(check)
 app.command()(config)
 app.command()(doctor)
+app.command()(backup)
+app.command()(restore)
 app.add_typer(documents.app, name="documents")
 app.add_typer(answers.app, name="answers")
 

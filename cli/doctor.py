@@ -180,7 +180,7 @@ class Doctor:
         settings: Any = self.told["retrieval"].settings
         if settings is None:
             return index.unknown("the retrieval service is not installed here")
-        name, dimensions = await asyncio.to_thread(_model_of, settings.embedding_model_dir)
+        name, dimensions = await asyncio.to_thread(index.model_of, settings.embedding_model_dir)
         wanted = index.wanted(name, dimensions)
         if not settings.qdrant_url:
             return await asyncio.to_thread(
@@ -269,17 +269,6 @@ class Doctor:
             if target := self.told[caller].get(f"{service}_target"):
                 return str(target)
         return ""
-
-
-def _model_of(directory: str) -> tuple[str, int]:
-    """The embedding model's mark, and its dimensions; 0 where only the model itself knows."""
-    if directory:
-        from services.retrieval.sentence_transformer import mark  # noqa: PLC0415
-
-        return mark(Path(directory)), 0
-    from services.retrieval.onnx import OnnxEmbedder  # noqa: PLC0415
-
-    return OnnxEmbedder.model, OnnxEmbedder.dimensions
 
 
 def _originals(url: str) -> list[Finding]:

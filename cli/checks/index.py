@@ -159,3 +159,14 @@ def wanted(model: str, dimensions: int) -> str:
 def unknown(says: str) -> list[Finding]:
     """The index was not looked at."""
     return [skipped("index", says)]
+
+
+def model_of(directory: str) -> tuple[str, int]:
+    """The embedding model's mark, and its dimensions; 0 where only the model itself knows."""
+    if directory:
+        from services.retrieval.sentence_transformer import mark  # noqa: PLC0415
+
+        return mark(Path(directory)), 0
+    from services.retrieval.onnx import OnnxEmbedder  # noqa: PLC0415
+
+    return OnnxEmbedder.model, OnnxEmbedder.dimensions

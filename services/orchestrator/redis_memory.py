@@ -30,6 +30,10 @@ _log = structlog.get_logger()
 _DOWN = "The conversation memory is down; try again later."
 _UNKNOWN_CONVERSATION = "No such conversation, or it has expired."
 _FAILURES = (RedisConnectionError, RedisTimeoutError, TimeoutError)
+# Raised when what a key holds changes so that what was kept before cannot be read. Answers and
+# turns are messages of the contract, to which fields are only added.
+SCHEMA_VERSION = 1
+
 _ANSWERED = "answered"
 _FIELDS = ("body", "historical_quality")
 # The policy of a store that refuses rather than drop what it holds.
@@ -57,12 +61,12 @@ class Keeping:
 class RedisMemory:
     """The `Memory` of `memory.py`.
 
-    Keys are `verity:{tenant:conversation}:...`, so a conversation is one hash slot of a cluster.
-    `answers` (ids), `turns`, `quality` and `log` are capped lists, `answer:ID` is a hash of the
-    answer's bytes and its historical quality, `claim:KEY` says who is answering under an
-    idempotency key, or which answer it got. `verity:{tenant}:log` is the log of all
-    conversations of a tenant, `verity:{tenant:subject}:held` and `:questions` list a subject's
-    conversations by the time of their last answer, and the first question of each.
+    Keys are `verity:VERSION:{tenant:conversation}:...`, so a conversation is one hash slot of a
+    cluster. `answers` (ids), `turns`, `quality` and `log` are capped lists, `answer:ID` is a hash
+    of the answer's bytes and its historical quality, `claim:KEY` says who is answering under an
+    idempotency key, or which answer it got. `verity:VERSION:{tenant}:log` is the log of all
+    conversations of a tenant, `verity:VERSION:{tenant:subject}:held` and `:questions` list a
+    subject's conversations by the time of their last answer, and the first question of each.
 
     Args:
         client: Connected to the store, with replies as bytes and without retries of its own.
@@ -305,15 +309,15 @@ async def open_memory(
 
 
 def _scope(tenant: str, conversation: str) -> str:
-    return f"verity:{{{tenant}:{conversation}}}"
+    return f"verity:{SCHEMA_VERSION}:{{{tenant}:{conversation}}}"
 
 
 def _log_of(tenant: str) -> str:
-    return f"verity:{{{tenant}}}:log"
+    return f"verity:{SCHEMA_VERSION}:{{{tenant}}}:log"
 
 
 def _lists_of(tenant: str, subject: str) -> tuple[str, str]:
-    scope = f"verity:{{{tenant}:{digest('subject', subject)}}}"
+    scope = _scope(tenant, digest("subject", subject))
     return f"{scope}:held", f"{scope}:questions"
 
 

@@ -21,6 +21,7 @@ from services.chassis.server import Service, run, serve
 from services.retrieval import reading
 from services.retrieval.batching import Batcher, Lane
 from services.retrieval.catalog import Catalog
+from services.retrieval.copying import offered
 from services.retrieval.embedding import Embedder
 from services.retrieval.index import Index, Kind
 from services.retrieval.ingest import Ingestor, IsolatedReader
@@ -30,7 +31,7 @@ from services.retrieval.listing import Listing
 from services.retrieval.onnx import OnnxEmbedder
 from services.retrieval.originals import Originals
 from services.retrieval.preference import Preference
-from services.retrieval.qdrant_edge import open_edge_index
+from services.retrieval.qdrant_edge import EdgeIndex, open_edge_index
 from services.retrieval.quota import Quota
 from services.retrieval.rendering import Renderer
 from services.retrieval.reranking import Reranking
@@ -229,6 +230,9 @@ async def main() -> None:
                 Worker(memory_bytes=memory, niceness=_PARSER_NICENESS).running()
             )
             painter = await stack.enter_async_context(Worker(memory_bytes=memory).running())
+            if isinstance(index, EdgeIndex):
+                held = None if settings.originals_url else settings.data_dir / "originals"
+                await stack.enter_async_context(offered(index, settings.data_dir, held))
             batcher = await stack.enter_async_context(
                 batching(settings, passages, queries).running()
             )

@@ -41,6 +41,12 @@ class Shards:
         """Copies the current directory, which nobody writes to meanwhile."""
         shutil.copytree(self._path / (self._path / _POINTER).read_text(), to)
 
+    def copy_whole(self, to: Path) -> None:
+        """Copies the current directory and its name to another place, as `copy` does."""
+        name = (self._path / _POINTER).read_text()
+        shutil.copytree(self._path / name, to / name)
+        (to / _POINTER).write_text(name)
+
     def switch(self, to: Path) -> None:
         """Makes another directory the current one, at one moment and for good."""
         new = self._path / f"{_POINTER}.new"

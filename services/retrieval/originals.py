@@ -23,6 +23,9 @@ from services.retrieval.parsed import dump, load
 
 T = TypeVar("T")
 
+# Raised when files move or change so that those of before cannot be read.
+LAYOUT_VERSION = 1
+
 _BYTES = "original"
 _PARSED = "parsed.json"
 

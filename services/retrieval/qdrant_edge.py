@@ -181,6 +181,20 @@ class EdgeIndex:
     async def flush(self) -> None:
         await self._run(lambda: self._open().flush())
 
+    async def copy(self, to: Path, also: Callable[[], None]) -> None:
+        """Copies all that is written to a directory like its own, and calls `also`.
+
+        Reads go on meanwhile; writes wait until both are done.
+        """
+        async with self._writing:
+            await self._run(lambda: self._open().flush())
+            copying = asyncio.create_task(asyncio.to_thread(self._copy, to, also))
+            try:
+                await asyncio.shield(copying)
+            finally:
+                # A thread cannot be cancelled, and what it copies must not change.
+                await asyncio.wait([copying])
+
     async def optimized(self) -> None:
         """Opens the index, and returns when it is not being optimized."""
         await self.prepare()
@@ -246,6 +260,10 @@ class EdgeIndex:
                 await self._run(partial(self._take_over, shard, new))
         finally:
             await asyncio.shield(asyncio.to_thread(self._shards.clean))
+
+    def _copy(self, to: Path, also: Callable[[], None]) -> None:
+        self._shards.copy_whole(to / self._collection)
+        also()
 
     # All below runs on the index's thread.
 

@@ -86,13 +86,13 @@ async def test_what_was_learned_has_a_lifetime_and_an_end(running, inside):
 async def test_what_is_not_of_this_build_in_the_log_is_passed_over(running, inside):
     async with memory_on(running.url) as memory:
         await memory.remember(T, answer(), None, Entry(confidence=0.5))
-        inside.rpush(f"verity:{{{T}}}:log", "{}", "nonsense")
+        inside.rpush(f"verity:1:{{{T}}}:log", "{}", "nonsense")
         log = await memory.log(T, C)
     assert list(log.tenant) == [Entry(confidence=0.5)]
 
 
 async def test_a_log_that_cannot_be_written_takes_no_answer_with_it(running, inside):
-    inside.set(f"verity:{{{T}}}:log", "a string, to which nothing can be appended")
+    inside.set(f"verity:1:{{{T}}}:log", "a string, to which nothing can be appended")
     async with memory_on(running.url) as memory:
         one = answer()
         assert await memory.remember(T, one, None, Entry(confidence=1.0)) == 1.0

@@ -30,7 +30,7 @@ OUTSIDE = {
         "agents", "asking", "attempt", "drafting", "graph", "measures", "redis_memory", "stages",
     },
     "retrieval": {
-        "batching", "cross_encoder", "ingest", "leases", "minilm", "onnx", "optimizing",
+        "batching", "copying", "cross_encoder", "ingest", "leases", "minilm", "onnx", "optimizing",
         "originals", "pages", "parsers", "parsers.markdown", "parsers.ocr", "parsers.pdf",
         "parsers.pdf_forms", "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page",
         "parsers.sniffing", "qdrant_call", "qdrant_edge", "qdrant_layout", "qdrant_server",
