@@ -17,7 +17,7 @@ from verity.v1 import verification_service_pb2_grpc as verification
 
 from cli import surroundings
 from cli.checks.finding import Level, exit_code
-from cli.doctor import Doctor
+from cli.examination import Doctor
 from services.retrieval.onnx import OnnxEmbedder
 from services.retrieval.qdrant_edge import open_edge_index
 from tests.cli_command import served, verity

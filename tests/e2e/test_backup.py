@@ -14,8 +14,13 @@ POLICY = "Records retention\n\nRecords are kept for seven years after the accoun
 def command(receiver, *arguments):
     done = subprocess.run(
         [sys.executable, "-m", "cli", *map(str, arguments), "--json"],
-        cwd=ROOT, env=surroundings(receiver), capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=surroundings(receiver),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     return done.returncode, json.loads(done.stdout)
 
 
@@ -26,7 +31,7 @@ def test_a_lost_system_is_put_back_with_its_documents_and_its_answers(tmp_path, 
         assert system.run("ingest", str(policy))[0] == 0
         code, before = system.run("ask", QUESTION, "--conversation", "c1")
         assert code == 0
-        assert "seven years" in before["text"]
+        assert "seven years" in before["answer"]
         code, made = system.run("backup", str(kept))
         assert (code, made["engine"]) == (0, "embedded"), made
         # Of a system that runs nothing is replaced.
@@ -40,9 +45,9 @@ def test_a_lost_system_is_put_back_with_its_documents_and_its_answers(tmp_path, 
     code, restored = command(receiver, "restore", kept, "--data-dir", data)
     assert code == 0, restored
     with running(data, receiver) as system:
-        code, answer = system.run("answers", "show", before["id"])
+        code, answer = system.run("answers", "show", before["answer_id"])
         assert code == 0, answer
-        assert (answer["text"], answer["id"]) == (before["text"], before["id"])
+        assert (answer["answer"], answer["statements"]) == (before["answer"], before["statements"])
         _, again = system.run("ask", QUESTION)
-        assert again["text"] == before["text"]
-        assert again["citations"] == before["citations"]
+        assert again["answer"] == before["answer"]
+        assert again["statements"] == before["statements"]
