@@ -58,7 +58,7 @@ class Place:
 
     @property
     def is_local(self) -> bool:
-        return self.system is not None and not self.redis_url
+        return self.system is not None and not self.redis_url and not self.qdrant_url
 
     @contextmanager
     def redis(self) -> Iterator[Redis]:
@@ -82,7 +82,6 @@ def opened(data_dir: Path, *, to_restore: bool = False) -> Iterator[Place]:
     """The stores of the system on the directory, running or not; else those of the settings."""
     with ExitStack() as stack:
         running = bool(system.addresses(data_dir))
-        local = running or (data_dir / "retrieval").is_dir() or (data_dir / system.FILE).exists()
         told = surroundings.all_told(data_dir)
         settings: Any = told["retrieval"].settings
         asks: Any = told["orchestrator"].settings
@@ -91,6 +90,13 @@ def opened(data_dir: Path, *, to_restore: bool = False) -> Iterator[Place]:
                 "Retrieval and orchestrator are not both installed here.",
                 hint='pip install "verity[retrieval,orchestrator,cli]"',
             )
+        local = (
+            running
+            or (data_dir / "retrieval").is_dir()
+            or (data_dir / system.FILE).exists()
+            # All of it may be lost.
+            or (to_restore and not settings.qdrant_url)
+        )
         if local and (to_restore or not running):
             # Nothing starts on it meanwhile; a system that runs is told of as such.
             stack.enter_context(system.claim(data_dir))
@@ -228,11 +234,6 @@ def put_back(
     place: Place, directory: Path, held: Manifest, *, replace: bool, seconds: float
 ) -> None:
     """Originals, then vectors under a new name, then memory; the alias is switched last."""
-    if not place.qdrant_url:
-        raise CliError(
-            "The embedded index is restored where `verity up` keeps it.",
-            hint="Give its directory with --data-dir.",
-        )
     where = place.originals_url or str((place.data_dir / files.ORIGINALS).resolve())
     with qdrant.Server(place.qdrant_url, place.qdrant_key, seconds) as server:
         aliases = server.aliases()
