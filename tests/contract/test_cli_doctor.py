@@ -198,7 +198,6 @@ async def test_an_expired_certificate_is_named_with_the_mend(tmp_path, examined)
     told = {
         f"VERITY_TLS_{name.upper()}": str(tmp_path / name) for name in ("certificate", "key", "ca")
     }
-    (found,) = [one for one in await examined(**told) if "expired" in one.says]
-    assert "expired 3 days ago" in found.says
+    (found,) = [one for one in await examined(**told) if "expired 3 days ago" in one.says]
     assert (found.check, found.level) == ("tls certificate", Level.FAILURE)
     assert found.mend.startswith("renew it")
