@@ -52,16 +52,8 @@ _SPEAKER = re.compile(
     r"|text)\W{0,3}:",
     re.IGNORECASE,
 )
-# A sentence that says what holds always, rather than what happened once.
-_GENERAL = compiled(
-    r"""
-    must | shall | should | may | can | cannot | will | is | are | does | do | only | any | each
-    every | all | no | not | never | applies | apply | requires? | pays? | charges?
-    """
-)
-_PAST = compiled("was | were | had | did")
 # A stretch behind one of these stands for itself.
-_SEPARATOR = re.compile(r"[,;:.!?()\u2013\u2014]")
+_SEPARATOR = re.compile(r"[,;:](?=\s)|[.!?](?=\s+[A-Z])|[()\u2013\u2014]")
 _LABEL_END = re.compile(r"[;:.!?](?=\s)")
 _JOINS = re.compile(r"\W*(?:and|but|or)\b", re.IGNORECASE)
 _PART_END = re.compile(r"[,;:()\u2013\u2014]\s|\b(?:and|but|und|et|y|e|en|и)\b", re.IGNORECASE)
@@ -76,11 +68,15 @@ _OPENS_LIMIT = frozenset(
 )
 # A bound that follows: "but not less than CHF 1,500".
 _BOUND = re.compile(r"\bbut (?:not|no|only|never|at (?:least|most))\b", re.IGNORECASE)
-_BUT = re.compile(r"\bbut\b", re.IGNORECASE)
+# "Was to be repaid", "a tenth of the shares".
+_TO_COME = re.compile(r"\b(?:is|are|was|were) to\b", re.IGNORECASE)
+_AND = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
+_PART_OF = re.compile(r"\bof\W+(?:(?:the|an?|its|their|all)\W+)?\Z", re.IGNORECASE)
 # Of longer texts which word stands for which cannot be told; they are no drafts of a sentence.
 MAX_TOKENS = 400
 # A sentence of which a statement says less is quoted for something else beside another.
 FEWEST = 2
+SHORT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +119,6 @@ class _Sentence:
             found.add(end)
         return found
 
-    @cached_property
-    def is_general(self) -> bool:
-        spoken = languages(self.text)
-        if "en" not in spoken:
-            return True
-        return _GENERAL.search(self.text) is not None and _PAST.search(self.text) is None
-
 
 def departures(
     statement: str, cited: Sequence[Cited], derived: Sequence[DerivedFigure] = ()
@@ -141,84 +130,99 @@ def departures(
         yield Reason(Code.NO_ENTAILMENT, "A sentence is too long to be compared.")
         return
     taken: dict[int, set[int]] = {}
+    beside: set[int] | None = None
     for part in parts:
         places = {
             n: found for n, one in enumerate(sentences) if (found := one.places(part)) is not None
         }
+        # A short part says nothing by itself: it belongs to the sentence of the one before.
+        if beside is not None and len(part) <= SHORT and not derived:
+            places = {number: found for number, found in places.items() if number in beside}
         if not places:
             span = Span(part[0].word.span.start, part[-1].word.span.end)
             said = " ".join(statement[span.start : span.end][:200].split())
             message = f'No cited sentence says this in these words: "{said}".'
             yield Reason(Code.NO_ENTAILMENT, message, statement_span=span)
             return
+        beside = set(places)
         for number, found in places.items():
             taken.setdefault(number, set()).update(found)
+    if derived:
+        return  # Of a sentence that gives a figure to a sum, nothing else is said.
     fullest = max(map(len, taken.values()), default=0)
-    is_bounded = _BUT.search(statement) is not None
     for number, found in taken.items():
         if found and len(found) >= min(FEWEST, fullest):
-            yield from _left_out(sentences[number], found, is_bounded=is_bounded)
+            yield from _left_out(statement, sentences[number], found)
 
 
-def _left_out(sentence: _Sentence, taken: set[int], *, is_bounded: bool) -> Iterator[Reason]:
-    """The stretches of a sentence that a statement leaves out, and that limit what it takes."""
+def _left_out(statement: str, sentence: _Sentence, taken: set[int]) -> Iterator[Reason]:
+    """The first stretch of a sentence that is left out, and that limits what is taken."""
     text, all_words = sentence.text, words(sentence.text)
-    starts = {token.word.span.start for token in sentence.tokens}
+    little, facts = _little(text), read(text).spans
+    telling = {token.word.span.start for token in sentence.tokens}
     kept_starts = {sentence.tokens[at].word.span.start for at in taken}
-    facts, little = read(text).spans, _little(text)
-
-    def is_idle(word: Word) -> bool:
-        return word.span.start not in starts or word.text.lower() in little
-
     kept = [at for at, word in enumerate(all_words) if word.span.start in kept_starts]
-    edges = [-1, *kept, len(all_words)]
-    for before, after in pairwise(edges):
-        stretch = all_words[before + 1 : after]
+    for before, after in pairwise([-1, *kept, len(all_words)]):
         start = all_words[before].span.end if before >= 0 else 0
         end = all_words[after].span.start if after < len(all_words) else len(text)
-        is_bound = not is_bounded and _BOUND.search(text, start, end) is not None
-        if not is_bound and all(is_idle(word) or overlaps(word.span, facts) for word in stretch):
-            continue
-        last = next((word for word in reversed(stretch) if not is_idle(word)), stretch[-1])
-        if is_bound or _limits(sentence, Span(start, end), stretch, last):
+        span, stretch = Span(start, end), all_words[before + 1 : after]
+        content = [
+            word
+            for word in stretch
+            if word.span.start in telling
+            and word.text.lower() not in little
+            and not overlaps(word.span, facts)
+        ]
+        if _is_cut(statement, text[start:end]) or (
+            content and _limits(text, span, stretch[0], content)
+        ):
             shown = " ".join(text[start:end][:200].strip(" ,;:.").split())
             yield Reason(
                 Code.OMITTED_CONDITION,
                 f'The source adds: "{shown}".',
                 passage_id=sentence.cited.source.passage.id,
-                passage_span=sentence.cited.in_source(Span(start, end)),
+                passage_span=sentence.cited.in_source(span),
             )
             return
 
 
-def _limits(sentence: _Sentence, span: Span, stretch: Sequence[Word], last: Word) -> bool:
+def _is_cut(statement: str, left: str) -> bool:
+    """Whether little words and figures that are left out bound or take back what is not."""
+    if any(one.search(left) and not one.search(statement) for one in (_BOUND, _TO_COME)):
+        return True
+    if not _PART_OF.search(left):
+        return False
+    stated = {(q.value, q.unit) for q in read(statement).quantities}
+    return any((q.value, q.unit) not in stated for q in read(left).quantities)
+
+
+def _limits(text: str, span: Span, first: Word, content: Sequence[Word]) -> bool:
     """Whether what is left out turns or narrows what is not.
 
     Args:
-        sentence: What is cited.
+        text: The sentence.
         span: What of it is left out.
-        stretch: Its words.
-        last: The last of them that says something.
+        first: Its first word.
+        content: Those of its words that say something.
     """
-    text, first = sentence.text, stretch[0].text.lower()
-    left, rest = text[span.start : span.end], text[last.span.end : span.end]
+    left = text[span.start : span.end]
+    lead, rest = text[span.start : content[0].span.start + 1], text[content[-1].span.end : span.end]
     tells = _ATTITUDES.search(left) is not None or _SPEAKER.search(left) is not None
     # "Ann holds the shares and is the owner": another thing, said of the same subject.
     joins = _JOINS.match(rest) is not None
-    is_apart = _LABEL_END.search(rest) is not None
-    if span.start == 0 and is_apart:
+    if span.start == 0 and _LABEL_END.search(rest):
         return tells and not rest.startswith(";")
-    if binding(languages(text)).search(left) or (span.start and first in {"but", "except"}):
+    opening = first.text.lower()
+    if binding(languages(text)).search(left) or (span.start and opening in {"but", "except"}):
         return True
     if span.start == 0:
-        is_adjunct = _SEPARATOR.search(rest) is not None
-        return tells or not (joins or (is_adjunct and not sentence.is_general))
-    if _SEPARATOR.search(text[span.start : stretch[0].span.start]):
+        return tells or not joins
+    if _SEPARATOR.search(lead):
         return False
-    if span.end == len(text) and (first in {"and", "or"} or tells):
-        return first not in {"and", "or"} and sentence.is_general
-    is_limit = first in _OPENS_LIMIT or first.endswith(("ed", "ing"))
-    return tells or (sentence.is_general and (is_limit or not joins))
+    if span.end == len(text):
+        return _AND.search(lead) is None
+    is_limit = opening in _OPENS_LIMIT or opening.endswith(("ed", "ing"))
+    return tells or is_limit or not joins
 
 
 def _parts(statement: str, derived: Sequence[Span]) -> Iterator[list[_Token]]:

@@ -51,6 +51,12 @@ def test_what_stands_for_itself_may_be_taken_alone(source, statement):
         ("The fee is 1%, but not less than EUR 5.", "The fee is 1%.", "OMITTED_CONDITION"),
         ("Die Frist beträgt fünf Jahre.", "Die Frist beträgt sieben Jahre.", "NO_ENTAILMENT"),
         ("Il est gardé, sauf si la loi l'interdit.", "Il est gardé.", "OMITTED_CONDITION"),
+        ("The loan was to be repaid.", "The loan was repaid.", "OMITTED_CONDITION"),
+        ("The audit found few errors.", "The audit found errors.", "OMITTED_CONDITION"),
+        ("Halcyon owns a tenth of Norvik.", "Halcyon owns Norvik.", "OMITTED_CONDITION"),
+        ("The firm formerly paid a fee.", "The firm paid a fee.", "OMITTED_CONDITION"),
+        ("Sales grew here and fell in Asia.", "Sales grew in Asia.", "OMITTED_CONDITION"),
+        ("Profit rose. In Asia, sales fell.", "Profit, in Asia, fell.", "NO_ENTAILMENT"),
         ("word " * 500, "word " * 500, "NO_ENTAILMENT"),
     ],
 )  # fmt: skip
