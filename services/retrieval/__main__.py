@@ -65,7 +65,7 @@ class Settings(settings.Settings):
     qdrant_write_consistency_factor: int = Field(default=1, ge=1)
     qdrant_shard_number: int = Field(default=1, ge=1)
     qdrant_on_disk: bool = False
-    # Of the two halves of a passage's score, as measured (ADR 21).
+    # Of the two halves of a passage's score, as measured (ADR 25).
     dense_weight: float = Field(default=0.4, ge=0, le=1)
     # What decides between passages about equally near, in deviations of their scores.
     authority_weight: float = Field(default=0.05, ge=0, le=1)

@@ -13,7 +13,7 @@ from services.retrieval.index import SparseVector
 from services.retrieval.names import name_terms, terms_that_may_name
 from services.retrieval.terms import query_terms, terms
 
-# Robertson and Zaragoza's constants (2009), K1 as measured (ADR 21).
+# Robertson and Zaragoza's constants (2009), K1 as measured (ADR 25).
 K1 = 1.0
 B = 0.75
 # A vector is computed before the corpus is known, so the mean length is stated, not measured:

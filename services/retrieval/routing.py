@@ -66,7 +66,7 @@ def leading(query: str, found: Iterable[Named]) -> tuple[Named, ...]:
     """What a query is for, of what it names: quoted words, and sections when it says little else.
 
     A long question mentions a section as often as something its answer refers to as for where its
-    answer stands (ADR 21).
+    answer stands (ADR 25).
     """
     found = tuple(found)
     rest = query
