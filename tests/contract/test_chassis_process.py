@@ -132,7 +132,7 @@ async def test_a_setting_that_does_not_fit_ends_the_process_at_once():
     async with started(VERITY_MAX_IN_FLIGHT="none") as process:
         _, errors = await process.process.communicate()
     assert process.process.returncode == 1
-    assert b"max_in_flight" in errors
+    assert b"VERITY_MAX_IN_FLIGHT" in errors
 
 
 async def test_every_line_on_standard_error_is_json_with_service_and_time():
