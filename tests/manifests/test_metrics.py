@@ -145,3 +145,15 @@ def test_the_collector_is_told_to_keep_what_failed_and_what_was_slow():
         for pipeline in config["service"]["pipelines"].values():
             for part in ("receivers", "processors", "exporters"):
                 assert set(pipeline[part]) <= set(config[part])
+
+
+def test_every_alert_leads_to_a_section_of_the_runbooks_and_every_section_is_there():
+    text = (ROOT / "docs/runbooks/README.md").read_text()
+    sections = {title.lower() for title in re.findall(r"^## (Verity\w+)$", text, re.MULTILINE)}
+    rules = [rule for group in RULES["spec"]["groups"] for rule in group["rules"]]
+    for rule in rules:
+        where, _, section = rule["annotations"]["runbook"].partition("#")
+        assert where == "docs/runbooks/README.md"
+        assert section == rule["alert"].lower()
+        assert section in sections
+    assert sections == {rule["alert"].lower() for rule in rules}
