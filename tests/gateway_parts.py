@@ -261,6 +261,7 @@ async def gateway(
             )
         )
         authenticator = await stack.enter_async_context(opened(settings or Settings()))
+        await authenticator.ready()
         app = build(upstream, Edge(**edge), page, draining, authenticator)
         how = Serving("127.0.0.1:0", 0, 5, proxies)
         address = await stack.enter_async_context(serving(app, how, draining))

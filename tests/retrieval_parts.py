@@ -20,7 +20,9 @@ from services.retrieval.passage import Metadata
 from services.retrieval.quota import Quota
 from services.retrieval.reading import Reading
 from services.retrieval.receiving import Upload
+from services.retrieval.rendering import Renderer
 from services.retrieval.search import Ranking, Searcher
+from services.retrieval.servicer import RetrievalServicer
 from services.retrieval.spool import Spool
 
 DIMENSIONS = 64
@@ -149,6 +151,14 @@ async def put_together(
             Listing(catalog, index),
             searcher,
         )
+
+
+def servicer(parts, worker):
+    """The RPCs over these parts."""
+    renderer = Renderer(parts.catalog, parts.originals, worker, seconds=30)
+    return RetrievalServicer(
+        parts.ingestor, parts.searcher, parts.catalog, parts.listing, renderer, default_limit=8
+    )
 
 
 def upload(name="policy.txt", *, size_bytes=0, sha256="", offset=None, **metadata):

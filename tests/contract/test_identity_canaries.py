@@ -13,7 +13,7 @@ import httpx
 import pytest
 from google.protobuf.message_factory import GetMessageClass
 from issuer import EVERYTHING, Issuer, Speaking
-from retrieval_parts import put_together
+from retrieval_parts import put_together, servicer
 from retrieval_stores import edge, quick_directory
 from stores import Store
 from verity.v1 import (
@@ -54,7 +54,6 @@ from services.orchestrator.quotas import Quotas
 from services.orchestrator.redis_memory import Keeping, open_memory
 from services.retrieval import servicer as retriever
 from services.retrieval.isolation import Worker
-from services.retrieval.rendering import Renderer
 from services.verification.entailment import MIN_COVERAGE
 from services.verification.scoring import Weights
 from services.verification.servicer import VerificationServicer
@@ -221,6 +220,7 @@ async def running_system(store, quotas=None):
             running = await stack.enter_async_context(
                 serving(Service(service, add, servicer, deadlines), settings)
             )
+            await running.warming
             addresses[service] = running.address
             opened = channel(running.address, service=service, idempotent=[])
             stubs[name] = getattr(rpc, f"{name}ServiceStub")(
@@ -230,14 +230,7 @@ async def running_system(store, quotas=None):
         await served(
             "Retrieval",
             retrieval_rpc,
-            retriever.RetrievalServicer(
-                parts.ingestor,
-                parts.searcher,
-                parts.catalog,
-                parts.listing,
-                Renderer(parts.catalog, parts.originals, worker, seconds=30),
-                default_limit=8,
-            ),
+            servicer(parts, worker),
             retriever.DEADLINES,
         )
         drafts = GenerationServicer(drafter)
@@ -263,6 +256,7 @@ async def running_system(store, quotas=None):
         await served("Grounding", grounding_rpc, front, orchestrator.DEADLINES)
         upstream = await stack.enter_async_context(connected(addresses, Deadlines()))
         authenticator = await stack.enter_async_context(authentication.opened(settings))
+        await authenticator.ready()
         draining = Draining()
         app = build(upstream, Edge(rate_per_second=0), Path("/none"), draining, authenticator)
         address = await stack.enter_async_context(

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import grpc
 import pytest
 from issuer import EVERYTHING, Issuer, Speaking
-from retrieval_parts import put_together
+from retrieval_parts import put_together, servicer
 from retrieval_stores import edge, local, quick_directory
 from verity.v1 import retrieval_service_pb2 as pb
 from verity.v1.retrieval_service_pb2_grpc import (
@@ -17,8 +17,7 @@ from verity.v1.retrieval_service_pb2_grpc import (
 from services.chassis.client import channel
 from services.chassis.server import Service, serving
 from services.retrieval.isolation import Worker
-from services.retrieval.rendering import Renderer
-from services.retrieval.servicer import DEADLINES, RetrievalServicer
+from services.retrieval.servicer import DEADLINES
 
 Code = grpc.StatusCode
 NAME = "verity.v1.RetrievalService"
@@ -106,17 +105,12 @@ async def people(store):
         index = await stack.enter_async_context(store(directory))
         parts = await stack.enter_async_context(put_together(index, directory))
         worker = await stack.enter_async_context(Worker().running())
-        servicer = RetrievalServicer(
-            parts.ingestor,
-            parts.searcher,
-            parts.catalog,
-            parts.listing,
-            Renderer(parts.catalog, parts.originals, worker, seconds=30),
-            default_limit=8,
-        )
         issuer = Issuer(directory)
-        service = Service(NAME, add_RetrievalServiceServicer_to_server, servicer, DEADLINES)
+        service = Service(
+            NAME, add_RetrievalServiceServicer_to_server, servicer(parts, worker), DEADLINES
+        )
         running = await stack.enter_async_context(serving(service, issuer.settings()))
+        await running.warming
         opened = channel(running.address, service=NAME, idempotent=[])
         stub = RetrievalServiceStub(await stack.enter_async_context(opened))
         yield (

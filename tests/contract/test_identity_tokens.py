@@ -7,6 +7,7 @@ import hmac
 import json
 import logging
 import time
+from contextlib import asynccontextmanager
 
 import grpc
 import jwt
@@ -15,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from google.protobuf.message_factory import GetMessageClass
 from issuer import EVERYTHING, Issuer
+from opentelemetry.trace import SpanKind
 from probe import KINDS, Client, probing
 from verity.v1 import generation_service_pb2 as pb
 
@@ -132,6 +134,14 @@ async def one(call):
     yield await call
 
 
+@asynccontextmanager
+async def known(act, issuer):
+    """A probe that has the issuer's keys, and a client of it."""
+    async with probing(act, issuer.settings()) as call:
+        await call.running.warming
+        yield call
+
+
 def is_let_in(code):
     """Past the check of who calls; the empty request breaks other rules."""
     return code in {Code.OK, Code.INVALID_ARGUMENT}
@@ -218,8 +228,7 @@ async def test_each_kind_of_call_is_refused_before_a_request_is_read(tmp_path, m
         seen.append(identity.caller())
         return pb.GenerateResponse()
 
-    async with probing(act, issuer.settings()) as call:
-        await call.running.warming
+    async with known(act, issuer) as call:
         for name, (make, wanted) in BAD.items():
             token = make(issuer)
             error = await call.failure(method, metadata=headers(token))
@@ -242,7 +251,7 @@ async def test_a_token_of_hundreds_of_groups_is_let_in_and_a_longer_one_is_refus
         return pb.GenerateResponse()
 
     groups = [f"{number:032x}" for number in range(300)]
-    async with probing(act, issuer.settings()) as call:
+    async with known(act, issuer) as call:
         long = issuer.token(groups=groups)
         assert len(long) > 12_000
         for _ in range(20):  # A limit that is a chance would show.
@@ -290,7 +299,7 @@ async def test_what_a_client_says_of_itself_counts_for_nothing(tmp_path):
 
     word = {"subject": "eve", "tenant": "other", "scopes": ["ask"], "groups": []}
     more = ((identity.WORD, json.dumps(word).encode()), ("x-tenant", "other"), ("tenant", "other"))
-    async with probing(act, issuer.settings()) as call:
+    async with known(act, issuer) as call:
         assert (await call.failure("Unary", metadata=more)).code() is UNKNOWN
         await call("Unary", metadata=(*headers(issuer.token()), *more))
     assert seen == ["acme"]
@@ -423,6 +432,26 @@ async def test_where_nobody_is_asked_everybody_is_let_in_and_the_log_says_so(cap
     assert "authentication_is_off" in caplog.text
 
 
+async def test_no_span_and_no_measurement_says_who_called(tmp_path, observed):
+    issuer = Issuer(tmp_path)
+
+    async def act(request, context):
+        return pb.GenerateResponse()
+
+    async with known(act, issuer) as call:
+        token = issuer.token("subject-canary", "tenant-canary", ["ask"], ["group-canary"])
+        for method in KINDS:
+            await call(method, metadata=headers(token))
+            await call.failure(method, metadata=headers(issuer.token("subject-canary", "a", [])))
+        spans = await observed.ended(8, SpanKind.SERVER)
+    seen = [span.to_json() for span in (*spans, *observed.spans)]
+    for metric in ("rpc.server.call.duration", "rpc.client.call.duration"):
+        points = observed.points(metric)
+        assert points
+        seen += [str(point.attributes) for point in points]
+    assert not [one for one in seen if "canary" in one or token[:20] in one]
+
+
 async def test_the_callers_token_is_passed_on_to_the_next_service(tmp_path):
     issuer = Issuer(tmp_path)
     seen = []
@@ -431,14 +460,14 @@ async def test_the_callers_token_is_passed_on_to_the_next_service(tmp_path):
         seen.append(identity.caller().subject)
         return pb.GenerateResponse()
 
-    async with probing(last, issuer.settings()) as behind:
+    async with known(last, issuer) as behind:
 
         async def act(request, context):
             # On another task, as the graph does it.
             await asyncio.create_task(_call(behind))
             return pb.GenerateResponse()
 
-        async with probing(act, issuer.settings()) as front:
+        async with known(act, issuer) as front:
             await asyncio.gather(
                 *(
                     front("Unary", metadata=headers(issuer.token(subject)))

@@ -15,7 +15,7 @@ from observed import eventually
 from opentelemetry.trace import SpanKind
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
-from retrieval_parts import WordEmbedder, everything, put_together
+from retrieval_parts import WordEmbedder, everything, put_together, servicer
 from retrieval_stores import edge, quick_directory
 from verity.v1 import core_pb2 as core
 from verity.v1 import retrieval_service_pb2 as pb
@@ -29,8 +29,7 @@ from services.chassis.server import Service, serving
 from services.chassis.settings import Settings
 from services.retrieval.ingest import IsolatedReader
 from services.retrieval.isolation import Worker
-from services.retrieval.rendering import Renderer
-from services.retrieval.servicer import DEADLINES, RetrievalServicer
+from services.retrieval.servicer import DEADLINES
 
 Code = grpc.StatusCode
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -108,14 +107,7 @@ async def served(directory, embedder=None):
             Service(
                 NAME,
                 add_RetrievalServiceServicer_to_server,
-                RetrievalServicer(
-                    parts.ingestor,
-                    parts.searcher,
-                    parts.catalog,
-                    parts.listing,
-                    Renderer(parts.catalog, parts.originals, worker, seconds=30),
-                    default_limit=8,
-                ),
+                servicer(parts, worker),
                 DEADLINES,
             ),
             Settings(max_in_flight=100),

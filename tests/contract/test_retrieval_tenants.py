@@ -10,7 +10,7 @@ import grpc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from issuer import Issuer, Speaking
-from retrieval_parts import put_together
+from retrieval_parts import put_together, servicer
 from retrieval_stores import edge, quick_directory
 from verity.v1 import retrieval_service_pb2 as pb
 from verity.v1.retrieval_service_pb2_grpc import (
@@ -21,8 +21,7 @@ from verity.v1.retrieval_service_pb2_grpc import (
 from services.chassis.client import channel
 from services.chassis.server import Service, serving
 from services.retrieval.isolation import Worker
-from services.retrieval.rendering import Renderer
-from services.retrieval.servicer import DEADLINES, RetrievalServicer
+from services.retrieval.servicer import DEADLINES
 
 NAME = "verity.v1.RetrievalService"
 NAMES = ["policy.txt", "other.txt", "third.txt"]
@@ -143,17 +142,12 @@ async def two_tenants():
         index = await stack.enter_async_context(edge(directory))
         parts = await stack.enter_async_context(put_together(index, directory))
         worker = await stack.enter_async_context(Worker().running())
-        servicer = RetrievalServicer(
-            parts.ingestor,
-            parts.searcher,
-            parts.catalog,
-            parts.listing,
-            Renderer(parts.catalog, parts.originals, worker, seconds=30),
-            default_limit=8,
-        )
         issuer = Issuer(directory)
-        service = Service(NAME, add_RetrievalServiceServicer_to_server, servicer, DEADLINES)
+        service = Service(
+            NAME, add_RetrievalServiceServicer_to_server, servicer(parts, worker), DEADLINES
+        )
         running = await stack.enter_async_context(serving(service, issuer.settings()))
+        await running.warming
         tenants = []
         for _ in range(2):
             opened = channel(running.address, service=NAME, idempotent=[])
