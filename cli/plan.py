@@ -72,8 +72,9 @@ def ports(first: int, redis: int, metrics: int, gateway: str = f"{HOST}:0") -> P
     by a number that others rely on.
     """
     names, scraped = list(SERVICES), [*SERVICES, GATEWAY]
-    rpc, scrape = _row(first, len(names)), _row(metrics, len(scraped))
-    memory = _row(redis, 1)[0]
+    rpc = _row(first, len(names))
+    scrape = _row(metrics, len(scraped), rpc)
+    memory = _row(redis, 1, [*rpc, *scrape])[0]
     chosen = Ports(
         grpc=dict(zip(names, rpc, strict=True)),
         metrics=dict(zip(scraped, scrape, strict=True)),
@@ -227,14 +228,17 @@ def _redis(port: int, data_dir: Path) -> Part:
     return Part(spec, f"{HOST}:{port}")
 
 
-def _row(first: int, count: int) -> list[int]:
+def _row(first: int, count: int, taken: Sequence[int] = ()) -> list[int]:
+    """Ports one after the other, or with 0 any that are free and not given out before."""
     if first:
         return list(range(first, first + count))
-    holders = [socket.create_server((HOST, 0)) for _ in range(count)]
-    found = [holder.getsockname()[1] for holder in holders]
-    for holder in holders:
-        holder.close()
-    return found
+    while True:
+        holders = [socket.create_server((HOST, 0)) for _ in range(count)]
+        found = [holder.getsockname()[1] for holder in holders]
+        for holder in holders:
+            holder.close()
+        if not set(found) & set(taken):
+            return found
 
 
 def _check_free(name: str, port: int, users: Sequence[str]) -> None:

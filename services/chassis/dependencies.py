@@ -17,6 +17,8 @@ from services.chassis.errors import FailedPrecondition, Unavailable
 from services.chassis.health import Health
 
 EVERY_SECONDS = 15.0
+# While something is missing: its return is soon known, as are those that start together.
+MISSING_SECONDS = 2.0
 CHECK_SECONDS = 5.0
 _PORTS = {"http": 80, "https": 443}
 
@@ -63,7 +65,7 @@ class Watch:
         """Looks until it is cancelled."""
         while True:
             await self.look()
-            await asyncio.sleep(every)
+            await asyncio.sleep(min(every, MISSING_SECONDS) if any(self._told.values()) else every)
 
     async def look(self) -> None:
         """Looks at all of them once."""

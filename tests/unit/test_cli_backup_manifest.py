@@ -1,12 +1,14 @@
 """A backup is whole and of this version, or it is refused before anything is touched."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from cli.backups import manifest
 from cli.backups.manifest import Manifest
 from cli.backups.qdrant import next_generation
+from cli.backups.whole import SCHEMA as NOW
 from cli.errors import CliError
 
 SCHEMA = {"index": 3, "memory": 1}
@@ -78,3 +80,10 @@ def test_a_name_that_leads_out_of_the_backup_is_refused(made):
 def test_what_is_restored_gets_a_name_that_no_collection_has():
     assert next_generation("a-v3", ["a-v3-1", "a-v3-7", "a-v31-9", "b"]) == "a-v3-8"
     assert next_generation("a-v3", []) == "a-v3-1"
+
+
+def test_the_guide_to_upgrades_says_the_versions_of_now():
+    text = (Path(__file__).parents[2] / "docs" / "upgrade.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    said = {row[0]: row[2] for row in rows if len(row) > 3}
+    assert {store: said[store] for store in NOW} == {store: str(n) for store, n in NOW.items()}
