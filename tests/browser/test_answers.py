@@ -131,6 +131,7 @@ def test_an_abstention_says_what_was_searched_and_what_came_nearest(opened):
     expect(card).to_contain_text(re.compile(r"2\d\d passages of \d+ documents"))
     card.get_by_role("button", name="Nearest passage 1").click()
     expect(page.locator("aside mark").first).to_be_visible()
+    page.locator("aside img").evaluate("(image) => image.decode()")
     shoot(page, "abstention")
 
 

@@ -89,7 +89,7 @@ function Header({ here, asked }: { here: Route; asked: string }) {
     { to: toDocuments, name: "Documents", on: here.view === "documents" },
   ] as const;
   return (
-    <header className="no-print flex flex-wrap items-center gap-x-5 border-b border-line bg-surface px-3 sm:px-5">
+    <header className="no-print flex items-center gap-x-5 border-b max-sm:gap-x-1 border-line bg-surface px-3 sm:px-5">
       <a className="flex items-center gap-2 py-2.5 font-semibold" href={toAsk}>
         <img alt="" height="22" src="/icon.svg" width="22" />
         Verity
@@ -98,7 +98,7 @@ function Header({ here, asked }: { here: Route; asked: string }) {
         {tabs.map((tab) => (
           <a
             aria-current={tab.on ? "page" : undefined}
-            className="border-b-2 border-transparent px-2.5 py-2.5 text-muted hover:text-ink aria-[current]:border-accent aria-[current]:font-medium aria-[current]:text-ink"
+            className="border-b-2 border-transparent px-2.5 py-2.5 max-sm:px-1.5 text-muted hover:text-ink aria-[current]:border-accent aria-[current]:font-medium aria-[current]:text-ink"
             href={tab.to}
             key={tab.name}
           >
@@ -107,12 +107,13 @@ function Header({ here, asked }: { here: Route; asked: string }) {
         ))}
       </nav>
       <a className="button ms-auto my-1.5 min-h-8" href={toAsk}>
-        <Icon name="plus" /> New
+        <Icon name="plus" />
+        <span className="max-sm:sr-only">New</span>
         <span className="sr-only">conversation</span>
       </a>
       <button
         aria-label={`Colours: ${theme}. Change to ${next}`}
-        className="button button-quiet -ms-3"
+        className="button button-quiet -ms-3 max-sm:ms-0"
         onClick={turn}
         title={`Colours: ${theme}`}
       >

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { codePoints, pieces, shifted, slice, unitIndex } from "./spans";
+import { codePoints, pieces, shifted, slice, unitIndex, visible } from "./spans";
 
 describe("offsets count code points", () => {
   it("is the same as UTF-16 inside the BMP", () => {
@@ -82,4 +82,10 @@ describe("pieces", () => {
 
 it("shifts a span into another text", () => {
   expect(shifted({ start: 3, end: 5 }, 10)).toEqual({ start: 13, end: 15 });
+});
+
+it("shows the end of a page as the end of a line, and moves no offset", () => {
+  const text = "😀 one\ftwo";
+  expect(visible(text)).toBe("😀 one\ntwo");
+  expect(slice(visible(text), { start: 6, end: 9 })).toBe("two");
 });

@@ -54,6 +54,11 @@ export function pieces(text: string, spans: readonly Span[]): Piece[] {
   return found;
 }
 
+/** A text as it can be shown: what ends a page ends a line. As long as it was. */
+export function visible(text: string): string {
+  return text.replaceAll("\f", "\n");
+}
+
 /** A span of one text as a span of another that begins where `shift` says. */
 export function shifted(span: Span, shift: number): Span {
   return { start: span.start + shift, end: span.end + shift };

@@ -32,9 +32,8 @@ export function usePages<Item>(
 ): Pages<Item> {
   const [found, setFound] = useState<Found<Item>>();
   const [refreshes, setRefreshes] = useState(0);
-  const [wanted, setWanted] = useState({ key, pages: 1 });
-  const pages = wanted.key === key ? wanted.pages : 1;
-  const whole = `${key} ${refreshes} ${pages}`;
+  const [following, setFollowing] = useState(false);
+  const whole = `${key} ${refreshes}`;
   const latest = useRef(load);
   useEffect(() => {
     latest.current = load;
@@ -42,32 +41,43 @@ export function usePages<Item>(
 
   useEffect(() => {
     const stop = new AbortController();
-    const loadAll = async (): Promise<void> => {
-      const items: Item[] = [];
-      let token = "";
-      for (let page = 0; page < pages; page++) {
-        const reply = await latest.current(token, stop.signal);
-        items.push(...reply.items);
-        token = reply.token;
-        if (token === "") break;
-      }
-      setFound({ key: whole, items, token });
-    };
     const timer = window.setTimeout(() => {
-      loadAll().catch((error: unknown) => {
-        if (isAbort(error)) return;
-        setFound({ key: whole, items: [], token: "", problem: problemOf(error) });
-      });
+      latest
+        .current("", stop.signal)
+        .then((page) => {
+          setFound({ key: whole, ...page });
+        })
+        .catch((error: unknown) => {
+          if (isAbort(error)) return;
+          setFound({ key: whole, items: [], token: "", problem: problemOf(error) });
+        });
     }, TYPING_MS);
     return () => {
       window.clearTimeout(timer);
       stop.abort();
     };
-  }, [whole, pages]);
+  }, [whole]);
 
-  const loadMore = useCallback(() => {
-    setWanted({ key, pages: pages + 1 });
-  }, [key, pages]);
+  const loadMore = (): void => {
+    if (!found || following) return;
+    const change = (next: (before: Found<Item>) => Found<Item>): void => {
+      setFollowing(false);
+      // What was found for other filters by now is left alone.
+      setFound((now) => (now?.key === found.key ? next(now) : now));
+    };
+    setFollowing(true);
+    load(found.token, new AbortController().signal)
+      .then((page) => {
+        change((before) => ({
+          key: before.key,
+          items: [...before.items, ...page.items],
+          token: page.token,
+        }));
+      })
+      .catch((error: unknown) => {
+        change((before) => ({ ...before, problem: problemOf(error) }));
+      });
+  };
   const refresh = useCallback(() => {
     setRefreshes((count) => count + 1);
   }, []);
@@ -75,7 +85,7 @@ export function usePages<Item>(
     // What was found before stays while the next is looked for.
     list: found?.items ?? [],
     more: Boolean(found?.token),
-    loading: found?.key !== whole,
+    loading: following || found?.key !== whole,
     problem: found?.problem,
     loadMore,
     refresh,

@@ -2,7 +2,7 @@
 import type { Turn } from "../asking";
 import { pageName } from "../citations";
 import { citable, type Open } from "../shown";
-import { slice } from "../spans";
+import { slice, visible } from "../spans";
 import type { SearchReport } from "../types";
 import { Notice } from "../ui/Notice";
 import { AUTHORITY, abstentionTitle, count, effective, exclusionWords } from "../words";
@@ -57,7 +57,7 @@ export function Abstained({ turn, number, onOpen }: Props) {
                     </span>
                   </p>
                   <p className="line-clamp-2 text-muted wrap-anywhere" dir="auto">
-                    {slice(citation.quote, { start: 0, end: SHOWN })}
+                    {visible(slice(citation.quote, { start: 0, end: SHOWN }))}
                   </p>
                 </div>
               </li>

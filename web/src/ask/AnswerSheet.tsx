@@ -5,6 +5,7 @@ import { source } from "../exports";
 import { toConversation } from "../route";
 import { ProblemNotice } from "../ui/Notice";
 import { Icon } from "../ui/Icon";
+import { visible } from "../spans";
 import { useLoaded } from "../useLoaded";
 import type { Answer } from "../types";
 import { abstentionTitle, count, moment } from "../words";
@@ -84,7 +85,7 @@ function Sheet({ answer }: { answer: Answer }) {
               className="my-1 border-s-2 border-line ps-3 whitespace-pre-line text-muted"
               dir="auto"
             >
-              {citation.quote}
+              {visible(citation.quote)}
             </blockquote>
             <p className="font-mono text-xs text-muted">SHA-256 {citation.document_sha256}</p>
           </li>

@@ -121,7 +121,10 @@ export function AskBox({ asking, onAsk, onCancel }: Props) {
               </div>
             </div>
           </details>
-          <p className={tooLong ? "py-0.5 font-medium text-bad" : "py-0.5"} id={`${id}-length`}>
+          <p
+            className={`py-0.5 ${tooLong ? "font-medium text-bad" : ""} ${length > NEAR ? "" : "max-sm:hidden"}`}
+            id={`${id}-length`}
+          >
             {length > NEAR
               ? `${length.toLocaleString("en")} of ${MOST.toLocaleString("en")} characters${tooLong ? ": shorten the question" : ""}`
               : "Enter asks, Shift+Enter begins a line"}

@@ -16,7 +16,12 @@ export function Waterfall({ timings, total }: Props) {
   }));
   const end = Math.max(total, ...rows.map((row) => row.start + row.length), 1);
   return (
-    <table className="mt-1 w-full text-sm">
+    <table className="mt-1 w-full table-fixed text-sm">
+      <colgroup>
+        <col className="w-36" />
+        <col />
+        <col className="w-20" />
+      </colgroup>
       <thead className="sr-only">
         <tr>
           <th scope="col">Stage</th>

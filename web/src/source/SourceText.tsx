@@ -1,6 +1,6 @@
 /** The passage with the quoted words marked, between what stands before and after it. */
 import type { Neighbourhood } from "../api";
-import { pieces } from "../spans";
+import { pieces, visible } from "../spans";
 import type { Citation } from "../types";
 import type { Loaded } from "../useLoaded";
 
@@ -25,7 +25,7 @@ export function SourceText({ citation, passage }: Props) {
         ))}
         {found && citation.span ? (
           <p className="whitespace-pre-line" dir="auto">
-            {pieces(found.passage.text.trimEnd(), [citation.span]).map((piece, at) =>
+            {pieces(visible(found.passage.text).trimEnd(), [citation.span]).map((piece, at) =>
               piece.marked ? (
                 <mark key={at}>{piece.text}</mark>
               ) : (
@@ -35,7 +35,7 @@ export function SourceText({ citation, passage }: Props) {
           </p>
         ) : (
           <p className="whitespace-pre-line" dir="auto">
-            <mark>{citation.quote}</mark>
+            <mark>{visible(citation.quote)}</mark>
           </p>
         )}
         {found?.after.map((after) => (
@@ -54,7 +54,7 @@ export function SourceText({ citation, passage }: Props) {
 function Around({ text }: { text: string }) {
   return (
     <p className="whitespace-pre-line text-muted" dir="auto">
-      {text.trim()}
+      {visible(text).trim()}
     </p>
   );
 }
