@@ -102,10 +102,12 @@ def test_the_containers_take_a_document_in_and_answer_from_it(gateway):
         headers={"accept": "text/event-stream"},
     )
     assert "result" in sent.text, sent.text
-    said = gateway.post("/grounded_query", json={"query": QUESTION}).json()
+    asked = {"query": QUESTION, "conversation_id": "of-containers"}
+    said = gateway.post("/grounded_query", json=asked).json()
     assert said["status"] == "ANSWERED"
     assert "notarized affidavit" in said["answer"]
-    assert said["memory_degraded"] is False
+    (kept,) = gateway.get("/v1/conversations/of-containers/answers").json()["answers"]
+    assert kept["trace_id"] == said["trace_id"]
 
 
 def test_the_gateway_serves_the_page(gateway):
