@@ -88,6 +88,17 @@ images: setup page ## Build the image of every service (needs Docker), and weigh
 images-check: setup ## Run each image as in a cluster: no root, nothing writable, no network
 	$(BIN)/python -m pytest -q tests/images
 
+.PHONY: pin
+pin: setup ## Write the digests of pushed images into the production overlay (PREFIX=...)
+	$(BIN)/python -m images.pin --prefix '$(PREFIX)'
+
+# make e2e TARGET=localhost:8000 TOKEN=...
+TARGET ?=
+TOKEN ?=
+.PHONY: e2e
+e2e: setup ## Run the end-to-end tests: here, or against a gateway anywhere (TARGET=host:port)
+	VERITY_E2E_TOKEN='$(TOKEN)' $(BIN)/python -m pytest -q tests/e2e $(if $(TARGET),--target $(TARGET))
+
 .PHONY: manifests
 manifests: setup ## Render every overlay with every set of components, validate and check each
 	$(BIN)/python -m pytest -q tests/manifests

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import httpx
 import pytest
 
 from tests.otlp_receiver import Receiver, receiving
@@ -90,6 +91,35 @@ def running(
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--target", default="", help="HOST:PORT of a gateway that runs already")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A system that runs elsewhere is asked what any gateway answers, and nothing is stopped."""
+    if target := config.getoption("--target"):
+        reason = f"needs a system of its own, not {target}"
+        for item in items:
+            if not item.get_closest_marker("anywhere"):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def gateway(request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
+    """The gateway that --target names, else that of the system which is started here."""
+    target = request.config.getoption("--target")
+    if not target:
+        target = request.getfixturevalue("system").address("gateway")
+    token = os.environ.get("VERITY_E2E_TOKEN", "")
+    with httpx.Client(
+        base_url=target if "://" in target else f"http://{target}",
+        headers={"Authorization": f"Bearer {token}"} if token else {},
+        trust_env=False,
+        timeout=120,
+    ) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -175,11 +175,11 @@ class Load:
 
 async def test_every_service_is_replaced_under_load_and_no_call_fails(redis, tmp_path):
     with rollout(tmp_path, redis) as (names, ports, start):
+        names.addresses |= {f"{name}.test": [OLD] for name in ports}
         old = {name: start(name, OLD) for name in ports}
         new = {name: start(name, NEW) for name in ports}
-        wait_until(
-            lambda: all(one.is_ready() for one in [*old.values(), *new.values()]), seconds=60
-        )
+        for one in [*old.values(), *new.values()]:
+            wait_until(one.is_ready, seconds=90)
         for host in (OLD, NEW):
             await ingest(f"{host}:{ports['retrieval']}")
         gateways = [f"{OLD}:{ports['gateway']}"]
