@@ -97,7 +97,7 @@ TARGET ?=
 TOKEN ?=
 .PHONY: e2e
 e2e: setup ## Run the end-to-end tests: here, or against a gateway anywhere (TARGET=host:port)
-	VERITY_E2E_TOKEN='$(TOKEN)' $(BIN)/python -m pytest -q tests/e2e $(if $(TARGET),--target $(TARGET))
+	E2E_TARGET='$(TARGET)' E2E_TOKEN='$(TOKEN)' $(BIN)/python -m pytest -q tests/e2e
 
 .PHONY: manifests
 manifests: setup ## Render every overlay with every set of components, validate and check each

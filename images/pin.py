@@ -2,8 +2,8 @@
 
 usage: python -m images.pin --prefix registry.example/verity/ [--tag TAG]
 
-Docker knows the digest of an image once it has been pushed or pulled. Without one the exit code is 1,
-and nothing is written.
+Docker knows the digest of an image once it has been pushed or pulled. Without one nothing is
+written, and the exit code is 1.
 """
 
 import argparse

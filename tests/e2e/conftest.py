@@ -19,6 +19,9 @@ from tests.otlp_receiver import Receiver, receiving
 
 ROOT = Path(__file__).parents[2]
 COMMAND_SECONDS = 120
+# A system that runs elsewhere: its gateway, and a token for it; see `make e2e`.
+TARGET = os.environ.get("E2E_TARGET", "")
+TOKEN = os.environ.get("E2E_TOKEN", "")
 UP = (sys.executable, "-m", "cli", "up", "--json", "--port", "0")
 
 
@@ -93,29 +96,22 @@ def running(
         process.stdout.close()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--target", default="", help="HOST:PORT of a gateway that runs already")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A system that runs elsewhere is asked what any gateway answers, and nothing is stopped."""
-    if target := config.getoption("--target"):
-        reason = f"needs a system of its own, not {target}"
+    if TARGET:
+        reason = f"needs a system of its own, not {TARGET}"
         for item in items:
-            if not item.get_closest_marker("anywhere"):
+            if "e2e" in item.path.parts and not item.get_closest_marker("anywhere"):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")
 def gateway(request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
-    """The gateway that --target names, else that of the system which is started here."""
-    target = request.config.getoption("--target")
-    if not target:
-        target = request.getfixturevalue("system").address("gateway")
-    token = os.environ.get("VERITY_E2E_TOKEN", "")
+    """The gateway that E2E_TARGET names, else that of the system which is started here."""
+    target = TARGET or request.getfixturevalue("system").address("gateway")
     with httpx.Client(
         base_url=target if "://" in target else f"http://{target}",
-        headers={"Authorization": f"Bearer {token}"} if token else {},
+        headers={"Authorization": f"Bearer {TOKEN}"} if TOKEN else {},
         trust_env=False,
         timeout=120,
     ) as opened:
