@@ -180,6 +180,10 @@ def _listen(server: grpc.aio.Server, settings: Settings) -> str:
     """The address at which it will listen."""
     host = settings.bind.rpartition(":")[0]
     if settings.tls is None:
+        if settings.profile == "prod":
+            structlog.get_logger().warning(
+                "calls_in_the_clear", mend="set VERITY_TLS_*, or let a mesh encrypt them"
+            )
         return f"{host}:{server.add_insecure_port(settings.bind)}"
     from services.chassis.certificates import Files, server_credentials  # noqa: PLC0415 - as keys
 

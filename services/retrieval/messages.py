@@ -29,6 +29,8 @@ _Response = retrieval_service_pb2.IngestDocumentResponse
 
 
 def to_upload(metadata: retrieval_service_pb2.IngestMetadata) -> Upload:
+    # A later contract may bind who reads it in yet another way.
+    refuse_unknown(metadata, "metadata")
     return Upload(
         metadata=Metadata(
             source_name=metadata.source_name,

@@ -208,6 +208,14 @@ async def test_a_name_that_one_may_not_read_cannot_be_written_over_or_opened_up(
         assert (document.version, list(document.readers)) == (1, ["desk-group"])
 
 
+async def test_what_a_later_contract_says_of_readers_is_not_passed_over():
+    async with people(edge) as (ann, _):
+        later = pb.IngestMetadata(source_name="a.txt").SerializeToString() + b"\xca\x3e\x01x"
+        metadata = pb.IngestMetadata.FromString(later)
+        call = ann.stub.IngestDocument(iter([pb.IngestDocumentRequest(metadata=metadata)]))
+        assert await call.code() is Code.INVALID_ARGUMENT
+
+
 async def test_an_upload_that_broke_off_is_continued_by_its_readers_alone():
     async with people(edge) as (ann, bob):
         sha256 = hashlib.sha256(SECRET.encode()).hexdigest()

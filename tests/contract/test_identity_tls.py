@@ -330,6 +330,13 @@ def test_a_file_that_cannot_be_read_ends_the_start_by_its_name(authority, name):
         Files(tls)
 
 
+@pytest.mark.parametrize(("profile", "warned"), [("prod", True), ("dev", False)])
+async def test_calls_in_the_clear_are_warned_of_in_production(caplog, profile, warned):
+    async with serving(service(callers_tenant), Settings(profile=profile, auth="none")):
+        pass
+    assert ("calls_in_the_clear" in caplog.text) is warned
+
+
 async def test_health_has_a_port_of_its_own_in_the_clear_and_nothing_else_there(authority):
     own = Settings(health_bind="127.0.0.1:0", **settings_of(authority.issue("retrieval")))
     async with serving(service(callers_tenant), own) as running:
