@@ -31,11 +31,9 @@ export const StatementItem = memo(function StatementItem(props: Props) {
         <Icon name={supported ? "check" : "cross"} size={13} />
         <span className="sr-only">{verdict}:</span>
       </span>
-      <div className="min-w-0">
-        <p className="wrap-anywhere">
-          <bdi className="whitespace-pre-line" dir="auto">
-            {statement.text}
-          </bdi>{" "}
+      <div className="min-w-0 grow">
+        <p className="wrap-anywhere" dir="auto">
+          <span className="whitespace-pre-line">{statement.text}</span>{" "}
           <span className="inline-flex flex-wrap gap-1 align-baseline">
             {statement.citations.map((citation, at) => {
               const number = first + at;
