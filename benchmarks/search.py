@@ -142,9 +142,8 @@ async def _search(index: EdgeIndex, question: _Question) -> None:
 
 async def _found(index: EdgeIndex, catalog: Catalog, question: _Question) -> dict[str, Passage]:
     by_dense, by_sparse = await index.nearest(
-        _filter(Kind.PASSAGE), question.dense, question.sparse, limit=DEPTH
+        _filter(Kind.PASSAGE), question.dense, question.sparse, limit=DEPTH, bare=True
     )
-    await catalog.documents(TENANT, {hit.payload["document_id"] for hit in (*by_dense, *by_sparse)})
     sums = fuse(by_dense, by_sparse, depth=DEPTH, dense_weight=0.4)
     return await catalog.read(TENANT, best_first(sums)[:RETURNED])
 

@@ -144,13 +144,19 @@ class Catalog:
         *,
         depth: int,
         sections: Collection[str] = (),
+        checked: bool = True,
     ) -> tuple[list[Hit], list[Hit]]:
         """The nearest passages of current versions: by cosine and by BM25, at most `depth` each.
 
-        With `sections` only those that are, or are in, a section of one of these keys.
+        With `sections` only those that are, or are in, a section of one of these keys. Those that
+        are not `checked` may be of other versions as well, or of documents that pass the filter no
+        more, which `read` leaves out. To check all of them costs more than to find them.
 
         Raises Unavailable when versions change faster than that.
         """
+        if not checked:
+            where = self._where(tenant, Kind.PASSAGE, narrow, sections=sections)
+            return await self._index.nearest(where, dense, sparse, limit=depth, bare=True)
         hidden: set[_Version] = set()
         admitted = self.where(tenant, narrow)
         for _ in range(_ROUNDS):
@@ -184,14 +190,22 @@ class Catalog:
         records = await self._index.scroll(where, fields=payload.METADATA)
         return [payload.to_metadata(record.payload) for record in records]
 
-    async def read(self, tenant: str, ids: Sequence[str]) -> dict[str, Passage]:
-        """Passages of current versions; one that is missing was replaced or removed, or never was.
+    async def read(
+        self,
+        tenant: str,
+        ids: Sequence[str],
+        narrow: Filter = Filter(),
+    ) -> dict[str, Passage]:
+        """Passages of current versions whose documents pass the filter.
 
+        One that is missing does not, or was replaced or removed, or never was.
         What is said of their document is what its record says; their own copy is for filters.
         """
         records = await self._index.get(tenant, Kind.PASSAGE, ids)
         found = {id_: payload.to_passage(id_, record.payload) for id_, record in records.items()}
         current = await self._documents(tenant, {p.document_id for p in found.values()})
+        admitted = self.where(tenant, narrow)
+        current = {id_: one for id_, one in current.items() if self.admits(admitted, one)}
         return {
             id_: replace(passage, metadata=document.metadata, version=document.version)
             for id_, passage in found.items()

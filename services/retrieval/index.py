@@ -170,14 +170,21 @@ class Index(Protocol):
         ...
 
     async def nearest(
-        self, where: Where, dense: Sequence[float], sparse: SparseVector, *, limit: int
+        self,
+        where: Where,
+        dense: Sequence[float],
+        sparse: SparseVector,
+        *,
+        limit: int,
+        bare: bool = False,
     ) -> tuple[list[Hit], list[Hit]]:
         """The passages best by cosine and best by BM25, at most `limit` each, best first.
 
         Only passages have vectors, which is how stores tell them from other kinds here.
 
         Inverse document frequencies are those of the tenant's passages. A hit's payload holds
-        `document_id` and `sha256` only.
+        `document_id` and `sha256` only, and nothing where hits are asked for `bare`: a store reads
+        the whole of a payload for any part of it.
         """
         ...
 

@@ -129,11 +129,17 @@ class EdgeIndex:
         }
 
     async def nearest(
-        self, where: Where, dense: Sequence[float], sparse: SparseVector, *, limit: int
+        self,
+        where: Where,
+        dense: Sequence[float],
+        sparse: SparseVector,
+        *,
+        limit: int,
+        bare: bool = False,
     ) -> tuple[list[Hit], list[Hit]]:
         # Only passages have vectors. To ask for the kind too would cost more than all the rest.
         condition = _to_filter(where, kind=False)
-        payload = qdrant.PayloadSelector.Include(["document_id", "sha256"])
+        payload = False if bare else qdrant.PayloadSelector.Include(["document_id", "sha256"])
         requests = [
             qdrant.QueryRequest(
                 limit,

@@ -117,13 +117,19 @@ class ServerIndex:
         }
 
     async def nearest(
-        self, where: Where, dense: Sequence[float], sparse: SparseVector, *, limit: int
+        self,
+        where: Where,
+        dense: Sequence[float],
+        sparse: SparseVector,
+        *,
+        limit: int,
+        bare: bool = False,
     ) -> tuple[list[Hit], list[Hit]]:
         shared: dict[str, Any] = {
             # Only passages have vectors. To ask for the kind too would cost more than all the rest.
             "filter": _to_filter(where, kind=False),
             "limit": limit,
-            "with_payload": ["document_id", "sha256"],
+            "with_payload": False if bare else ["document_id", "sha256"],
         }
         requests = [models.QueryRequest(query=list(dense), using=DENSE_VECTOR, **shared)]
         if sparse:

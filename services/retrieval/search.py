@@ -31,7 +31,7 @@ _MISSES = 5
 # More than any sum of standardised scores: what the query names comes first.
 _NAMED_BONUS = 12.0
 # A document may be replaced between the search and the reading of its passages.
-_ROUNDS = 4
+_ROUNDS = 5
 
 Hits = tuple[list[Hit], list[Hit]]
 
@@ -140,25 +140,29 @@ class Searcher:
         """The best, with some more than are wanted, and the hits they are from."""
         # Each document's worth of places may fall out.
         most = max(_POOL, 2 * limit + _MISSES)
-        for _ in range(_ROUNDS):
-            hits, also = await self._hits(question, narrow)
+        for attempt in range(_ROUNDS):
+            # While nothing is being written, what is found is current: to look at that which is
+            # read is enough. Where it was not, all is looked at.
+            hits, also = await self._hits(question, narrow, checked=attempt > 0)
             sums = fuse(*hits, depth=_DEPTH, dense_weight=self._ranking.dense_weight)
             lowest = min(sums.values(), default=0.0)
             sums |= {id_: lowest for id_ in also if id_ not in sums}
             ids = list(dict.fromkeys([*best_first(sums)[:most], *also]))
-            found = await self._catalog.read(question.tenant, ids)
+            found = await self._catalog.read(question.tenant, ids, narrow)
             if len(found) == len(ids):
                 return self._ordered(question, sums, found.values(), limit, day), hits
         raise in_motion()
 
-    async def _hits(self, question: _Question, narrow: Filter) -> tuple[Hits, list[str]]:
+    async def _hits(
+        self, question: _Question, narrow: Filter, *, checked: bool
+    ) -> tuple[Hits, list[str]]:
         """What both searches find, and ids of what has something that the query names."""
-        searches = [self._near(question, question.sparse, narrow)]
+        searches = [self._near(question, question.sparse, narrow, checked=checked)]
         keys = [one.key for one in question.named if one.kind is Kind.SECTION]
         if keys:
-            searches.append(self._near(question, question.sparse, narrow, keys))
+            searches.append(self._near(question, question.sparse, narrow, keys, checked=checked))
         searches += [
-            self._near(question, bm25.query_vector(one.text), narrow)
+            self._near(question, bm25.query_vector(one.text), narrow, checked=checked)
             for one in question.named
             if one.kind is Kind.PHRASE
         ]
@@ -171,10 +175,22 @@ class Searcher:
         return (_joined(hits[0], dense), _joined(hits[1], sparse)), also
 
     async def _near(
-        self, question: _Question, sparse: SparseVector, narrow: Filter, keys: Sequence[str] = ()
+        self,
+        question: _Question,
+        sparse: SparseVector,
+        narrow: Filter,
+        keys: Sequence[str] = (),
+        *,
+        checked: bool = True,
     ) -> Hits:
         return await self._catalog.candidates(
-            question.tenant, narrow, question.dense, sparse, depth=_DEPTH, sections=keys
+            question.tenant,
+            narrow,
+            question.dense,
+            sparse,
+            depth=_DEPTH,
+            sections=keys,
+            checked=checked,
         )
 
     def _ordered(

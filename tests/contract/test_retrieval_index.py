@@ -190,6 +190,9 @@ async def test_hits_carry_what_says_whether_they_are_current_and_no_text(index):
     found = await index.nearest(where(), [1, 0, 0, 0], bm25.query_vector("notarized"), limit=1)
     for (hit,) in found:
         assert hit.payload == {"document_id": "d", "sha256": "v1"}
+    query = bm25.query_vector("notarized")
+    found = await index.nearest(where(), [1, 0, 0, 0], query, limit=1, bare=True)
+    assert [[hit.payload for hit in part] for part in found] == [[{}], [{}]]
 
 
 async def test_every_read_and_delete_keeps_to_its_tenant(index):
