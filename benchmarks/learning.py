@@ -239,6 +239,9 @@ class _Memory:
     async def log(self, _tenant: str, conversation: str) -> Log:
         return Log(self._logs[conversation], self._all) if self._learns else Log()
 
+    async def note(self, *_: str) -> None:
+        return
+
     async def remember(
         self, _tenant: str, answer: grounding.Answer, _lease: Callable[..., Any], entry: Entry
     ) -> float:

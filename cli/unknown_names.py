@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 PREFIX = "VERITY_"
 # Read by the command itself, besides what services read.
 OF_THE_COMMAND = frozenset(
-    {"VERITY_ADDRESS", "VERITY_RETRIEVAL_ADDRESS", "VERITY_VERIFICATION_ADDRESS"}
+    {"VERITY_ADDRESS", "VERITY_RETRIEVAL_ADDRESS", "VERITY_TOKEN", "VERITY_VERIFICATION_ADDRESS"}
 )
 # What Kubernetes puts into a container for a Service named verity-….
 _LINK = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP)(_\w+)?)?)$")

@@ -8,6 +8,7 @@ import asyncio
 import json
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 from contextlib import asynccontextmanager
@@ -85,6 +86,8 @@ async def verity(*arguments: str, cwd, stdin: str = "", **environment: str) -> F
 
 def _command(arguments, cwd, environment, streams) -> None:
     """What happens in the process of the command."""
+    # A suite that runs in the background of a shell has Ctrl-C ignored, and so would this.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)

@@ -18,6 +18,7 @@ FILE = "memory.jsonl"
 _KEYS = b"verity:*"
 # Beside the real names and, as what stands in braces decides, on the same node.
 _RESTORING = b"restoring:"
+_STAGED_MS = 3_600_000
 _BATCH = 200
 _NO_END = -1
 
@@ -71,14 +72,19 @@ def restore(client: "Redis", file: Path, *, replace: bool) -> int:
     with client.pipeline(transaction=True) as pipeline:
         for key in _scan(client, _KEYS):
             pipeline.unlink(key)
-        for name in names:
+        for name, ends in names:
+            # Until here none could end: a name that is gone would break off the renaming.
             pipeline.rename(_RESTORING + name, name)
+            if ends is None:
+                pipeline.persist(name)
+            else:
+                pipeline.pexpireat(name, ends)
         pipeline.execute()
     return len(names)
 
 
-def _stage(client: "Redis", file: Path, now: int) -> Iterator[bytes]:
-    """Restores under other names, which are yielded as the real ones."""
+def _stage(client: "Redis", file: Path, now: int) -> Iterator[tuple[bytes, int | None]]:
+    """Restores under other names, for an hour; yields the real ones and when each ends."""
     _remove(client, _RESTORING + _KEYS)
     with file.open() as lines:
         for some in _batches(map(json.loads, lines)):
@@ -90,8 +96,8 @@ def _stage(client: "Redis", file: Path, now: int) -> Iterator[bytes]:
                         continue
                     name = base64.b64decode(line["key"], validate=True)
                     held = base64.b64decode(line["dump"], validate=True)
-                    pipeline.restore(_RESTORING + name, ends or 0, held, absttl=bool(ends))
-                    names.append(name)
+                    pipeline.restore(_RESTORING + name, _STAGED_MS, held)
+                    names.append((name, ends))
                 pipeline.execute()
             yield from names
 

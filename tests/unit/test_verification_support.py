@@ -175,9 +175,9 @@ def seconds(sentences):
         )
         there = cited(text)
         assert len(there[0].source.sentences) == sentences  # Splitting is not what is timed.
-        started = time.perf_counter()
+        started = time.thread_time()  # What others take of the machine does not count.
         measure("The board of company 5 approved a dividend of 12 euros.", there, [])
-        tries.append(time.perf_counter() - started)
+        tries.append(time.thread_time() - started)
     return min(tries)
 
 
