@@ -152,16 +152,16 @@ def _servicer(base, recorded, renamed):
 
 
 @asynccontextmanager
-async def recorded_qdrant():
-    """The server, and the port at which it answers."""
-    recorded = RecordedQdrant()
+async def recorded_qdrant(recorded=None, port=0):
+    """The server, and the port at which it answers; one that was there comes back as it was."""
+    recorded = recorded or RecordedQdrant()
     server = grpc.aio.server()
     points = _servicer(qdrant.PointsServicer, recorded, {"Get": "GetPoints"})
     renamed = {"Get": "GetCollection", "Delete": "DeleteCollection"}
     collections = _servicer(qdrant.CollectionsServicer, recorded, renamed)
     qdrant.add_PointsServicer_to_server(points, server)
     qdrant.add_CollectionsServicer_to_server(collections, server)
-    port = server.add_insecure_port("127.0.0.1:0")
+    port = server.add_insecure_port(f"127.0.0.1:{port}")
     await server.start()
     try:
         yield recorded, port

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import uuid
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import grpc
 import pytest
@@ -70,6 +70,31 @@ async def test_the_first_start_makes_a_collection_with_every_field_indexed_and_a
                 assert params.integer_index_params.range
             else:
                 assert params.keyword_index_params.is_tenant is (kind is FieldType.TENANT)
+
+
+async def test_a_server_that_goes_and_comes_back_is_used_again_by_itself():
+    async def finds():
+        try:
+            await index.nearest(EVERYTHING, [1.0, 0, 0, 0], SPARSE, limit=3)
+        except Unavailable:
+            return False
+        return True
+
+    async with AsyncExitStack() as stack:
+        recorded, port = await stack.enter_async_context(recorded_qdrant())
+        url = f"http://127.0.0.1:{port}"
+        async with open_server_index(
+            url, api_key="", grpc_port=port, model="m", layout=LAYOUT
+        ) as index:
+            await index.prepare()
+            assert await finds()
+            await stack.aclose()
+            assert not await finds()
+            async with recorded_qdrant(recorded, port), asyncio.timeout(30):
+                # The channel itself waits between its tries.
+                while not await finds():
+                    pass
+            assert len(recorded.asked("Create")) == 1
 
 
 async def test_a_second_start_makes_nothing_anew_but_an_index_that_is_missing():
