@@ -62,6 +62,17 @@ def test_a_store_that_holds_answers_is_not_written_over_unless_it_is_said(client
     assert client.get("another") == b"application's"
 
 
+def test_nothing_ends_between_being_staged_and_being_renamed(client, tmp_path):
+    client.set("verity:1:{a:b}:claim:y", "held", px=60_000)
+    memory.dump(client, tmp_path / "m")
+    assert [name for name, _ in memory._stage(client, tmp_path / "m", 0)] == [
+        b"verity:1:{a:b}:claim:y"
+    ]
+    assert client.pttl("restoring:verity:1:{a:b}:claim:y") > 3_000_000
+    assert memory.restore(client, tmp_path / "m", replace=True) == 1
+    assert 0 < client.pttl("verity:1:{a:b}:claim:y") <= 60_000
+
+
 @pytest.mark.parametrize("damage", ["dump", "line"])
 def test_a_backup_that_redis_refuses_leaves_it_as_it_was(client, tmp_path, damage):
     filled(client)
