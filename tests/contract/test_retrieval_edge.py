@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from retrieval_stores import quick_directory
 
-from services.retrieval import bm25, qdrant_edge
+from services.retrieval import bm25, qdrant_shard
 from services.retrieval.index import Kind, Point, SparseVector, Where
 from services.retrieval.optimizing import optimize
 from services.retrieval.qdrant_edge import open_edge_index
@@ -30,7 +30,7 @@ def directory():
 
 @pytest.fixture(autouse=True)
 def _graphs_for_few(monkeypatch):
-    monkeypatch.setattr(qdrant_edge, "_INDEXING_THRESHOLD", 1)
+    monkeypatch.setattr(qdrant_shard, "_INDEXING_THRESHOLD", 1)
 
 
 def opened(directory, **options):
@@ -56,6 +56,10 @@ async def near(index):
     return await index.nearest(PASSAGES, [1.0, 0, 0, 0], bm25.query_vector("word"), limit=9)
 
 
+async def indexed(index):
+    return await index._shard.read(lambda shard: shard.info().indexed_vectors_count)
+
+
 def directories(directory):
     (collection,) = directory.iterdir()
     return sorted(path.name for path in collection.iterdir() if path.is_dir())
@@ -67,7 +71,7 @@ class Held:
     def __init__(self, monkeypatch, outcome=optimize):
         self.started, self.let_go = asyncio.Event(), asyncio.Event()
         self._outcome = outcome
-        monkeypatch.setattr(qdrant_edge, "optimize", self)
+        monkeypatch.setattr(qdrant_shard, "optimize", self)
 
     async def __call__(self, path):
         self.started.set()
@@ -82,7 +86,7 @@ async def test_reads_and_writes_go_on_while_it_is_optimized_and_none_is_lost(
     async with opened(directory, optimize_after=300) as index:
         await index.prepare()
         await index.upsert([point(number) for number in range(300)])
-        task = index._optimizing
+        task = index._shard._optimizing
         await held.started.wait()
         # The copy is made: all of this has to reach it too, in its order.
         await index.upsert([point(number, "other") for number in range(290, 310)])
@@ -97,12 +101,12 @@ async def test_reads_and_writes_go_on_while_it_is_optimized_and_none_is_lost(
         by_dense, by_sparse = await near(index)
         assert (len(by_dense), len(by_sparse)) == (9, 9)
         assert not task.done()
-        before = index._shard.info().indexed_vectors_count
+        before = await indexed(index)
         held.let_go.set()
         while not task.done():
             assert len((await near(index))[0]) == 9
         await task
-        assert index._shard.info().indexed_vectors_count > before
+        assert await indexed(index) > before
         assert await texts(index) == expected
         assert (await near(index))[0] == by_dense
         assert directories(directory) == ["2"]
@@ -118,7 +122,7 @@ async def test_an_index_that_cannot_be_optimized_goes_on_as_it_is(monkeypatch, d
     async with opened(directory, optimize_after=20) as index:
         await index.prepare()
         await index.upsert([point(number) for number in range(20)])
-        task = index._optimizing
+        task = index._shard._optimizing
         await held.started.wait()
         held.let_go.set()
         await asyncio.wait([task])
@@ -157,9 +161,9 @@ async def test_few_points_of_many_are_no_reason_to_optimize(monkeypatch, directo
     async with opened(directory, optimize_after=40) as index:
         await index.prepare()
         await index.upsert([point(number) for number in range(400)])
-        await index._optimizing
+        await index._shard._optimizing
         await index.upsert([point(number) for number in range(40)])
-        await index._optimizing
+        await index._shard._optimizing
         assert directories(directory) == ["2"]
 
 
@@ -167,7 +171,7 @@ CRASHING = """
     import asyncio, sys
     from pathlib import Path
     sys.path[:0] = [{tests!r}, {here!r}]
-    from services.retrieval import qdrant_edge
+    from services.retrieval import qdrant_shard
     from test_retrieval_edge import opened, point
 
     async def never(path):
@@ -175,7 +179,7 @@ CRASHING = """
         await asyncio.Event().wait()
 
     async def main():
-        qdrant_edge.optimize = never
+        qdrant_shard.optimize = never
         async with opened(Path({directory!r}), optimize_after={optimize_after}) as index:
             await index.prepare()
             for number in range(10_000):

@@ -302,7 +302,8 @@ async def test_the_embedded_index_keeps_its_points_when_it_is_opened_again(direc
         async with edge(directory, DIMENSIONS) as index:
             await index.upsert([passage("q" if len(expected) == 2 else "p")])
             assert await names(index, where()) == expected
-            assert set(index._shard.info().payload_schema) == set(FIELDS)
+            info = await index._shard.read(lambda shard: shard.info())
+            assert set(info.payload_schema) == set(FIELDS)
 
 
 async def test_one_process_only_may_open_the_embedded_index(directory):

@@ -34,8 +34,8 @@ OUTSIDE = {
         "originals", "pages", "parsers", "parsers.markdown", "parsers.ocr", "parsers.pdf",
         "parsers.pdf_forms", "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page",
         "parsers.sniffing", "qdrant_call", "qdrant_edge", "qdrant_layout", "qdrant_server",
-        "reading", "reindex.__main__", "reindexing", "rendering", "reranking", "saturation",
-        "search", "sentence_transformer", "tokens",
+        "qdrant_shard", "reading", "reindex.__main__", "reindexing", "rendering", "reranking",
+        "saturation", "search", "sentence_transformer", "tokens",
     },
     "verification": {
         "judges.cross_encoder", "judges.embedded", "judges.llm", "judging", "verifier",
