@@ -4,12 +4,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from cli import redis_server
 from cli.errors import CliError
@@ -32,12 +34,12 @@ def on(directory: Path) -> Iterator[Redis]:
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         try:
-            with Redis(unix_socket_path=str(socket)) as client:
+            # One try: the client would look for a server that has shut down for seconds.
+            with Redis(unix_socket_path=str(socket), retry=Retry(NoBackoff(), 0)) as client:
                 _wait(client, process)
                 yield client
-                client.execute_command("SHUTDOWN")
-        except RedisConnectionError:
-            pass  # It has shut down: that is its answer.
+                with suppress(RedisConnectionError):  # It has shut down: that is its answer.
+                    client.execute_command("SHUTDOWN")
         finally:
             if process.poll() is None:
                 process.terminate()

@@ -24,6 +24,7 @@ from services.retrieval.originals import LAYOUT_VERSION as ORIGINALS
 
 SCHEMA = {"index": INDEX, "originals": ORIGINALS, "memory": MEMORY}
 EMBEDDED, SERVER = "embedded", "server"
+REDIS = "redis"
 _STAGED, _BEFORE = ".restoring", ".before-restore"
 
 
@@ -62,19 +63,25 @@ class Place:
 
     @contextmanager
     def redis(self) -> Iterator[Redis]:
-        if self.system and not self.redis_url:
-            with own_redis.on(self.system / "redis") as client:
-                yield client
-            return
-        try:
-            with Redis.from_url(self.redis_url, socket_connect_timeout=5) as client:
-                yield client
-        except RedisError as error:
-            raise CliError(
-                f"Redis failed: {type(error).__name__}.",
-                code="UNAVAILABLE",
-                hint="See VERITY_REDIS_URL, and `verity doctor`.",
-            ) from error
+        with _explained():
+            if self.system and not self.redis_url:
+                with own_redis.on(self.system / REDIS) as client:
+                    yield client
+            else:
+                with Redis.from_url(self.redis_url, socket_connect_timeout=5) as client:
+                    yield client
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except RedisError as error:
+        raise CliError(
+            f"Redis failed: {type(error).__name__}.",
+            code="UNAVAILABLE",
+            hint="See VERITY_REDIS_URL, and `verity doctor`.",
+        ) from error
 
 
 @contextmanager
@@ -188,46 +195,56 @@ def put_back_locally(place: Place, directory: Path, *, replace: bool) -> None:
     root = place.system
     assert root is not None  # noqa: S101 - what is_local says
     targets = {
-        place.data_dir / files.INDEX: files.INDEX,
-        place.data_dir / files.ORIGINALS: files.ORIGINALS,
-        root / "redis": "redis",
+        files.INDEX: place.data_dir / files.INDEX,
+        files.ORIGINALS: place.data_dir / files.ORIGINALS,
+        REDIS: root / REDIS,
     }
-    if not replace and any((place.data_dir / files.INDEX).glob("*/CURRENT")):
+    if not replace and any(targets[files.INDEX].glob("*/CURRENT")):
         raise CliError(
             f"{root} already holds documents.",
             hint="Restore into an empty directory, or give --replace.",
         )
-    staged, before = root / _STAGED, root / _BEFORE
-    for left in (staged, before):
-        shutil.rmtree(left, ignore_errors=True)
+    staged = root / _STAGED
+    shutil.rmtree(staged, ignore_errors=True)
     try:
         for part in (files.INDEX, files.ORIGINALS):
             files.copy(directory / part, staged / part)
-        with own_redis.on(staged / "redis") as client:
+        with _explained(), own_redis.on(staged / REDIS) as client:
             memory.restore(client, directory / memory.FILE, replace=False)
-        _swap({target: staged / part for target, part in targets.items()}, before)
+        _swap(targets, staged, root / _BEFORE)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
+
+
+def _swap(targets: dict[str, Path], staged: Path, before: Path) -> None:
+    """Renames what is at the targets away, and what is staged there; all of it, or none."""
+    # Not before now: what a restore that was killed had renamed away would lie there.
     shutil.rmtree(before, ignore_errors=True)
-
-
-def _swap(new: dict[Path, Path], before: Path) -> None:
     before.mkdir(parents=True)
     done: list[tuple[Path, Path]] = []
     try:
-        for number, (target, source) in enumerate(new.items()):
+        for part, target in targets.items():
             target.parent.mkdir(parents=True, exist_ok=True)
-            for origin, to in ((target, before / str(number)), (source, target)):
+            for origin, to in ((target, before / part), (staged / part, target)):
                 if origin.exists():
                     origin.rename(to)
                     done.append((origin, to))
     except OSError as error:
-        for origin, to in reversed(done):
-            to.rename(origin)
+        says = f"The backup could not be put in place: {error.strerror}."
+        try:
+            for origin, to in reversed(done):
+                to.rename(origin)
+        except OSError as again:
+            raise CliError(
+                f"{says} What was there could not be put back either.",
+                hint=f"It is under {before}: move it back before the system is started.",
+            ) from again
+        before.rmdir()
         raise CliError(
-            f"The backup could not be put in place: {error.strerror}. All is as it was.",
+            f"{says} All is as it was.",
             hint="Is there something else under the data directory?",
         ) from error
+    shutil.rmtree(before, ignore_errors=True)
 
 
 def put_back(
