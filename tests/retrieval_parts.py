@@ -24,6 +24,7 @@ from services.retrieval.rendering import Renderer
 from services.retrieval.search import Ranking, Searcher
 from services.retrieval.servicer import RetrievalServicer
 from services.retrieval.spool import Spool
+from services.retrieval.writing import Writer
 
 DIMENSIONS = 64
 MODEL = "words"
@@ -120,13 +121,19 @@ async def put_together(
         originals = Originals(directory / "originals")
         catalog = Catalog(index)
         leases = Leases(index, catalog, originals, seconds=lease_seconds, margin_seconds=margin)
-        ingestor = Ingestor(
-            reader=reader,
+        writer = Writer(
             batcher=batcher,
             index=index,
             catalog=catalog,
             leases=leases,
             originals=originals,
+            quota=Quota(catalog, max_documents, tenant_bytes),
+        )
+        ingestor = Ingestor(
+            reader=reader,
+            writer=writer,
+            catalog=catalog,
+            leases=leases,
             spool=Spool(
                 directory / "uploads",
                 model=MODEL,
@@ -136,7 +143,6 @@ async def put_together(
             ),
             max_bytes=max_bytes,
             max_running=4,
-            quota=Quota(catalog, max_documents, tenant_bytes),
         )
         searcher = Searcher(catalog, batcher, Ranking(dense_weight=0.65))
         yield Parts(

@@ -24,7 +24,8 @@ from services.retrieval.catalog import Catalog
 from services.retrieval.copying import offered
 from services.retrieval.embedding import Embedder
 from services.retrieval.index import Index, Kind
-from services.retrieval.ingest import Ingestor, IsolatedReader
+from services.retrieval.ingest import Ingestor
+from services.retrieval.isolated_reader import IsolatedReader
 from services.retrieval.isolation import Worker
 from services.retrieval.leases import Leases
 from services.retrieval.listing import Listing
@@ -39,6 +40,7 @@ from services.retrieval.search import Ranking, Searcher
 from services.retrieval.sentence_transformer import SentenceTransformerEmbedder, load, mark
 from services.retrieval.servicer import DEADLINES, RetrievalServicer
 from services.retrieval.spool import Spool
+from services.retrieval.writing import Writer
 
 if TYPE_CHECKING:
     from services.retrieval.qdrant_layout import Layout
@@ -246,19 +248,24 @@ async def main() -> None:
                 max_age_seconds=settings.upload_spool_seconds,
             )
             leases = Leases(index, catalog, originals, seconds=settings.ingest_seconds)
-            ingestor = Ingestor(
-                reader=IsolatedReader(
-                    parser, seconds=settings.parse_seconds, ocr_languages=settings.ocr_languages
-                ),
+            writer = Writer(
                 batcher=batcher,
                 index=index,
                 catalog=catalog,
                 leases=leases,
                 originals=originals,
+                quota=Quota(catalog, settings.tenant_max_documents, settings.tenant_max_bytes),
+            )
+            ingestor = Ingestor(
+                reader=IsolatedReader(
+                    parser, seconds=settings.parse_seconds, ocr_languages=settings.ocr_languages
+                ),
+                writer=writer,
+                catalog=catalog,
+                leases=leases,
                 spool=spool,
                 max_bytes=settings.max_file_bytes,
                 max_running=settings.max_ingests,
-                quota=Quota(catalog, settings.tenant_max_documents, settings.tenant_max_bytes),
             )
             servicer = RetrievalServicer(
                 ingestor,

@@ -11,10 +11,10 @@ from services.chassis.errors import InvalidInput, Violation
 from services.retrieval.catalog import Filter
 from services.retrieval.document import Box
 from services.retrieval.exclusions import Exclusion
-from services.retrieval.ingest import Outcome, Progress, Result, Stage
 from services.retrieval.listing import Listed, Wanted
 from services.retrieval.pages import RenderedPage
 from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
+from services.retrieval.progress import Outcome, Progress, Result, Stage
 from services.retrieval.receiving import Upload
 from services.retrieval.report import RANKING, Report, Wishes
 from services.retrieval.standing import Standing

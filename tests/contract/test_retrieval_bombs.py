@@ -8,7 +8,7 @@ import zlib
 import pytest
 
 from services.chassis.errors import InvalidInput
-from services.retrieval.ingest import IsolatedReader
+from services.retrieval.isolated_reader import IsolatedReader
 from services.retrieval.isolation import Worker
 from tests.office_files import a_docx, an_xlsx, zipped
 from tests.retrieval_parts import everything, ingest, put_together, upload

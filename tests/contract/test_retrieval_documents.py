@@ -21,8 +21,8 @@ from services.chassis.errors import (
 )
 from services.retrieval.catalog import Filter
 from services.retrieval.document import Box
-from services.retrieval.ingest import Outcome, Progress, Result, Stage
 from services.retrieval.passage import document_id
+from services.retrieval.progress import Outcome, Progress, Result, Stage
 
 OLD = "proof of funds must be notarized\nowners above 25% are named\fcash rose by 2%\n"
 NEW = "proof of funds need not be notarized\n"

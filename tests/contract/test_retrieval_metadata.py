@@ -8,8 +8,8 @@ from retrieval_stores import opened_stores, quick_directory
 
 from services.retrieval.catalog import Filter
 from services.retrieval.index import Kind, Where
-from services.retrieval.ingest import Outcome, Progress, Stage
 from services.retrieval.passage import document_id
+from services.retrieval.progress import Outcome, Progress, Stage
 
 TEXT = "funds one\nfunds two\nfunds three\n"
 ID = document_id("a", "policy.txt")

@@ -5,7 +5,7 @@ from retrieval_parts import ingest, put_together
 from retrieval_stores import edge, quick_directory
 
 from services.chassis.errors import Overloaded
-from services.retrieval.ingest import Outcome, Result
+from services.retrieval.progress import Outcome, Result
 
 
 async def outcome(parts, text, name, tenant="a"):

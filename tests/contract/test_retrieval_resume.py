@@ -24,8 +24,8 @@ from services.chassis.errors import InvalidInput, OutOfRange
 from services.retrieval import bm25
 from services.retrieval.catalog import Filter
 from services.retrieval.index import Kind, Where
-from services.retrieval.ingest import Outcome, Progress, Result, Stage
 from services.retrieval.passage import document_id
+from services.retrieval.progress import Outcome, Progress, Result, Stage
 from services.retrieval.spool import Spool
 
 TEXT = "".join(f"passage number {n}\n" for n in range(200))

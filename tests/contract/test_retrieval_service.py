@@ -27,7 +27,7 @@ from verity.v1.retrieval_service_pb2_grpc import (
 from services.chassis.client import channel
 from services.chassis.server import Service, serving
 from services.chassis.settings import Settings
-from services.retrieval.ingest import IsolatedReader
+from services.retrieval.isolated_reader import IsolatedReader
 from services.retrieval.isolation import Worker
 from services.retrieval.servicer import DEADLINES
 

@@ -30,12 +30,12 @@ OUTSIDE = {
         "agents", "asking", "attempt", "drafting", "graph", "measures", "redis_memory", "stages",
     },
     "retrieval": {
-        "batching", "copying", "cross_encoder", "ingest", "leases", "minilm", "onnx", "optimizing",
-        "originals", "pages", "parsers", "parsers.markdown", "parsers.ocr", "parsers.pdf",
-        "parsers.pdf_forms", "parsers.pdf_headings", "parsers.pdf_layout", "parsers.pdf_page",
-        "parsers.sniffing", "qdrant_call", "qdrant_edge", "qdrant_layout", "qdrant_server",
-        "qdrant_shard", "reading", "reindex.__main__", "reindexing", "rendering", "reranking",
-        "saturation", "search", "sentence_transformer", "tokens",
+        "batching", "copying", "cross_encoder", "ingest", "isolated_reader", "leases", "minilm",
+        "onnx", "optimizing", "originals", "pages", "parsers", "parsers.markdown", "parsers.ocr",
+        "parsers.pdf", "parsers.pdf_forms", "parsers.pdf_headings", "parsers.pdf_layout",
+        "parsers.pdf_page", "parsers.sniffing", "qdrant_call", "qdrant_edge", "qdrant_layout",
+        "qdrant_server", "qdrant_shard", "reading", "reindex.__main__", "reindexing", "rendering",
+        "reranking", "saturation", "search", "sentence_transformer", "tokens", "writing",
     },
     "verification": {
         "judges.cross_encoder", "judges.embedded", "judges.llm", "judging", "verifier",

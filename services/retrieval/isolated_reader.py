@@ -1,0 +1,40 @@
+"""Reads a file in a process of its own, and says what it means when that does not end well."""
+
+from services.chassis import telemetry
+from services.chassis.errors import InvalidInput
+from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, WorkerTimeout
+from services.retrieval.reading import Reading, read
+
+
+class IsolatedReader:
+    """A Reader in a process of its own, for at most `seconds` a file.
+
+    Half of that is for the recognition of text in pictures, where it can be had: pages it does not
+    come to are without text, and the document says so.
+    """
+
+    def __init__(self, worker: Worker, *, seconds: float, ocr_languages: str = "eng") -> None:
+        self._worker = worker
+        self._seconds = seconds
+        self._ocr = (seconds / 2, ocr_languages)
+
+    async def __call__(self, data: bytes, source_name: str, content_type: str) -> Reading:
+        with telemetry.span("parsing"):
+            try:
+                return await self._worker.call(
+                    self._seconds, read, data, source_name, content_type, *self._ocr
+                )
+            except WorkerTimeout as error:
+                raise InvalidInput(
+                    f"The file could not be read within {self._seconds:g} s.", reason="DAMAGED_FILE"
+                ) from error
+            except WorkerOutOfMemory as error:
+                raise InvalidInput(
+                    "Reading the file takes more memory than is allowed; split it.",
+                    reason="TOO_LARGE",
+                ) from error
+            except WorkerDied as error:
+                raise InvalidInput(
+                    "The file ended the process that read it; it may be damaged.",
+                    reason="DAMAGED_FILE",
+                ) from error
