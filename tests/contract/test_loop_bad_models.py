@@ -1,6 +1,5 @@
 """Models that misbehave, through the whole loop: bounded, typed, and nothing of it released."""
 
-import time
 from contextlib import asynccontextmanager
 
 import grpc
@@ -76,7 +75,6 @@ async def answered(stub):
 async def test_a_reply_that_is_no_draft_is_asked_for_once_more_and_then_there_is_no_answer(
     behaviour, failure
 ):
-    began = time.monotonic()
     async with asking(behaviour) as (stub, seen):
         answer = await answered(stub)
     assert answer.abstention.type == Abstention.TYPE_UNVERIFIABLE
@@ -84,7 +82,6 @@ async def test_a_reply_that_is_no_draft_is_asked_for_once_more_and_then_there_is
     assert not answer.statements
     # One attempt is one request, by Ask as by AskStream.
     assert seen.drafts == 2 * answer.attempts
-    assert time.monotonic() - began < 20
     assert len(answer.SerializeToString()) < 100_000
 
 

@@ -199,7 +199,10 @@ async def test_every_method_says_unavailable_while_the_store_is_down(tmp_path):
 
 
 async def test_a_store_that_hangs_slows_one_caller_and_not_the_next(tmp_path):
+    asked = []
+
     async def silent(reader, writer):
+        asked.append(await reader.read(1))
         await reader.read()
         writer.close()
 
@@ -207,16 +210,10 @@ async def test_a_store_that_hangs_slows_one_caller_and_not_the_next(tmp_path):
         port = server.sockets[0].getsockname()[1]
         url = f"redis://127.0.0.1:{port}/0"
         async with memory_on(url, timeout_seconds=0.2, pause_seconds=30) as memory:
-            start = time.monotonic()
-            with pytest.raises(Unavailable):
-                await memory.recall(T, C)
-            first = time.monotonic() - start
             for _ in range(100):
                 with pytest.raises(Unavailable):
                     await memory.recall(T, C)
-            rest = time.monotonic() - start - first
-    assert 0.15 < first < 1
-    assert rest < 0.1
+    assert len(asked) == 1  # The others are told without asking it.
 
 
 async def test_a_store_that_hangs_up_is_not_asked_again():

@@ -1,7 +1,6 @@
 """Files made to harm whoever reads them: each is refused with a reason, and that is all."""
 
 import io
-import time
 import zipfile
 import zlib
 
@@ -110,11 +109,9 @@ async def test_a_bomb_is_refused_and_the_store_stays_as_it_was_and_the_next_file
         ):
             await ingest(parts, "The limit is 25%.")
             before = await everything(parts)
-            began = time.monotonic()
             with pytest.raises(InvalidInput) as caught:
                 async for _ in parts.ingestor.ingest("a", upload(name), chunks()):
                     pass
             assert caught.value.reason in reasons
-            assert time.monotonic() - began < 15
             assert await everything(parts) == before
             assert await ingest(parts, "The limit is 10%.")

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 
 import pytest
 from opentelemetry.sdk.trace import SpanProcessor
@@ -34,11 +33,9 @@ def test_leaving_waits_until_what_is_left_was_sent():
 def test_leaving_does_not_wait_for_ever(monkeypatch):
     monkeypatch.setattr(telemetry, "FLUSH_SECONDS", 0.1)
     processor = Slow()
-    started = time.monotonic()
     with telemetry.configured("test", Settings(), span_processors=[processor]):
         pass
     assert not processor.finished
-    assert time.monotonic() - started < 5
     processor.done.set()
 
 

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-import time
 
 import pytest
 
@@ -161,7 +160,5 @@ asyncio.run(main())
     supervisor.kill()
     await supervisor.wait()
     child = int((tmp_path / "child.pid").read_text())
-    begun = time.monotonic()
     await until(lambda: gone(child))
-    assert time.monotonic() - begun < 5
     assert (tmp_path / "stopped").read_text() == "child\n"

@@ -91,10 +91,8 @@ async def test_what_is_printed_there_does_not_disturb_the_answers(worker):
 
 async def test_a_function_that_hangs_is_killed_in_time_and_the_next_call_works(worker):
     await worker.call(10, abs, -1)
-    started = time.monotonic()
     with pytest.raises(WorkerTimeout):
-        await worker.call(0.1, time.sleep, 60)
-    assert time.monotonic() - started < 5
+        await worker.call(0.1, time.sleep, 3600)
     assert await worker.call(10, abs, -1) == 1
 
 
@@ -133,7 +131,7 @@ async def test_what_a_killed_process_has_started_ends_too(worker, tmp_path):
     closed = asyncio.create_task(asyncio.to_thread(fifo.read_bytes))
     await worker.call(10, start_sleeping, str(fifo))
     with pytest.raises(WorkerTimeout):
-        await worker.call(0.1, time.sleep, 60)
+        await worker.call(0.1, time.sleep, 3600)
     async with asyncio.timeout(5):
         assert await closed == b""
 
