@@ -11,27 +11,36 @@ Gap = grounding.ComplianceGap
 Corpora = Mapping[str, frozenset[int]]
 
 _DECIDED = (core.COMPLIANCE_COMPLIANT, core.COMPLIANCE_NON_COMPLIANT)
-# Types of documents that say what must be. Any other type that is stated says what is the case; a
-# document without a type says neither.
-RULE_TYPES = frozenset(
-    {
-        "act",
-        "code",
-        "directive",
-        "guideline",
-        "guidelines",
-        "law",
-        "manual",
-        "policy",
-        "procedure",
-        "regulation",
-        "rule",
-        "rulebook",
-        "rules",
-        "standard",
-        "statute",
-    }
-)
+# Types of documents that say what must be, by language, as a type is written: small letters, no
+# accents. Any other type that is stated says what is the case; a document without a type says
+# neither.
+_RULE_TYPES = {
+    "en": "act code directive guideline law manual policy procedure regulation rule"
+    " rulebook standard statute acts codes directives guidelines laws manuals policies"
+    " procedures regulations rules rulebooks standards statutes",
+    "de": "anweisung arbeitsanweisung dienstanweisung gesetz gesetzbuch handbuch leitlinie"
+    " leitlinien norm regel regeln regelwerk richtlinie richtlinien"
+    " verfahrensanweisung verordnung vorschrift vorschriften",
+    "fr": "consigne consignes decret directive ligne-directrice lignes-directrices loi lois"
+    " manuel norme normes politique politiques procedure procedures regle regles"
+    " reglement reglementation reglements",
+    "es": "codigo directiva directrices directriz ley leyes manual norma normas normativa"
+    " politica politicas procedimiento procedimientos regla reglas reglamento"
+    " reglamentos",
+    "it": "codice direttiva direttive legge leggi linea-guida linee-guida manuale norma"
+    " norme normativa politica politiche procedura procedure regola regolamento"
+    " regolamenti regole",
+    "pt": "codigo diretiva diretivas diretriz diretrizes lei leis manual norma normas"
+    " normativa politica politicas procedimento procedimentos regra regras regulamento"
+    " regulamentos",
+    "nl": "beleid beleidsregel beleidsregels gedragscode handboek norm procedure procedures"
+    " regel regelgeving regels reglement richtlijn richtlijnen verordening voorschrift"
+    " voorschriften wet wetboek wetten",
+    "pl": "dyrektywa kodeks norma podrecznik polityka procedura procedury przepis przepisy"
+    " regulamin regulaminy rozporzadzenie standard ustawa wytyczna wytyczne zasada"
+    " zasady",
+}
+RULE_TYPES = frozenset(" ".join(_RULE_TYPES.values()).split())
 _LACKING = {
     Gap.CORPUS_FACTS: "No statement of the answer cites what is the case.",
     Gap.CORPUS_RULES: "No statement of the answer cites a rule that applies.",

@@ -11,6 +11,7 @@ from verity.v1 import grounding_service_pb2 as grounding
 from verity.v1 import retrieval_service_pb2 as retrieval
 from verity.v1 import verification_service_pb2 as verification
 
+from services.orchestrator import compliance
 from services.orchestrator.answer import ABSTENTION, compose, text
 from services.orchestrator.release import Release
 from services.orchestrator.review import objection, review
@@ -223,6 +224,31 @@ def test_filters_say_what_is_fact_and_what_is_rule_whatever_the_documents_type()
         Gap.CORPUS_FACTS,
         Gap.CORPUS_RULES,
     ]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "corpus"),
+    [
+        ("policy policies regulation regulations", Gap.CORPUS_RULES),
+        ("richtlinie gesetz verordnung dienstanweisung handbuch", Gap.CORPUS_RULES),
+        ("politique reglement loi procedure lignes-directrices", Gap.CORPUS_RULES),
+        ("politica reglamento ley normativa procedimiento", Gap.CORPUS_RULES),
+        ("regolamento legge procedura linee-guida direttiva", Gap.CORPUS_RULES),
+        ("regulamento lei norma diretriz procedimentos", Gap.CORPUS_RULES),
+        ("beleid wet richtlijn handboek reglement", Gap.CORPUS_RULES),
+        ("regulamin ustawa polityka rozporzadzenie wytyczne", Gap.CORPUS_RULES),
+        # What is the case: an identity card, a deed, a letter, a contract, minutes.
+        ("kyc ausweis urkunde brief vertrag satzung", Gap.CORPUS_FACTS),
+        ("acte statuts lettre contrat ordonnance", Gap.CORPUS_FACTS),
+        ("escritura contrato carta acta decreto", Gap.CORPUS_FACTS),
+        ("atto verbale contratto visura", Gap.CORPUS_FACTS),
+        ("ata certidao akte uittreksel brief notulen", Gap.CORPUS_FACTS),
+        ("umowa pismo statut zaswiadczenie wyciag", Gap.CORPUS_FACTS),
+    ],
+)
+def test_the_type_of_a_document_says_in_eight_languages_whether_it_is_a_rule(kinds, corpus):
+    found = compliance.by_type(of_type(kind, kind) for kind in kinds.split())
+    assert set(found.values()) == {frozenset({corpus})}
 
 
 def test_a_part_of_a_draft_about_no_compliance_stays_about_none():
