@@ -34,7 +34,7 @@ def lines_run(call: Callable[[], Any]) -> int:
 
 def is_linear(call: Callable[[int], Any], size: int) -> bool:
     """Whether a call with twice the size runs less than three times the lines, not four."""
-    call(1)  # What is read and kept once belongs to neither.
+    call(2 * size)  # What is read and remembered once belongs to neither.
     return lines_run(lambda: call(2 * size)) < 3 * lines_run(lambda: call(size))
 
 
