@@ -91,8 +91,8 @@ function Header({ here, asked }: { here: Route; asked: string }) {
   return (
     <header className="no-print flex items-center gap-x-5 border-b max-sm:gap-x-1 border-line bg-surface px-3 sm:px-5">
       <a className="flex items-center gap-2 py-2.5 font-semibold" href={toAsk}>
-        <img alt="" height="22" src="/icon.svg" width="22" />
-        Verity
+        <img alt="" className="shrink-0" height="22" src="/icon.svg" width="22" />
+        <span className="max-sm:sr-only">Verity</span>
       </a>
       <nav aria-label="Views" className="flex">
         {tabs.map((tab) => (

@@ -267,12 +267,19 @@ export interface Problem {
   trace_id: string;
 }
 
-export interface AskRequest {
+export interface AskRequest extends Narrowing {
   question: string;
   conversation_id: string;
   idempotency_key: string;
+}
+
+/** What may be cited. */
+export interface Narrowing {
   as_of?: string;
-  filter?: { document_types?: string[]; min_authority?: Authority; tags?: string[] };
+  filter?: Partial<Filter>;
+  /** Both or neither, and then no filter: a question of compliance. */
+  facts?: Partial<Filter>;
+  rules?: Partial<Filter>;
 }
 
 /** One event of AskStream, by the member of its oneof that is set. */

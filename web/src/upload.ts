@@ -3,6 +3,7 @@ import { ApiError, broken, made, parsed, refusal } from "./api";
 import { authorization } from "./credentials";
 import { EventParser } from "./sse";
 import type { IngestProgress, IngestResult, Problem } from "./types";
+import { listed } from "./words";
 
 /** What is said of a file, by the names of IngestMetadata. */
 export interface Metadata {
@@ -11,10 +12,13 @@ export interface Metadata {
   published: string;
   effective_from: string;
   effective_to: string;
-  tags: string[];
-  supersedes: string[];
-  readers: string[];
+  /** These three with commas between. */
+  tags: string;
+  supersedes: string;
+  readers: string;
 }
+
+const LISTS: ReadonlySet<string> = new Set(["tags", "supersedes", "readers"]);
 
 export interface Told {
   /** The share of the file that has left this machine. */
@@ -76,12 +80,12 @@ export function upload(
   });
 }
 
-function form(file: File, { tags, supersedes, readers, ...single }: Metadata): FormData {
+function form(file: File, metadata: Metadata): FormData {
   const data = new FormData();
-  for (const [name, value] of Object.entries(single)) if (value) data.append(name, value);
-  for (const tag of tags) data.append("tags", tag);
-  for (const name of supersedes) data.append("supersedes", name);
-  for (const group of readers) data.append("readers", group);
+  for (const [name, value] of Object.entries(metadata) as [string, string][]) {
+    const values = LISTS.has(name) ? listed(value) : [value].filter(Boolean);
+    for (const one of values) data.append(name, one);
+  }
   data.append("size_bytes", file.size.toString());
   data.append("file", file); // Last: what is said of it must have come before.
   return data;

@@ -4,9 +4,7 @@ import { answersOf, ask, isAbort, problemOf } from "./api";
 import type { Turn } from "./asking";
 import { reduce, type Conversation } from "./conversation";
 import { newName } from "./names";
-import type { AskRequest, Problem } from "./types";
-
-export type Narrowing = Pick<AskRequest, "as_of" | "filter">;
+import type { AskRequest, Narrowing, Problem } from "./types";
 
 export interface Talk {
   conversation: Conversation;

@@ -140,3 +140,11 @@ export function ranges(numbers: readonly number[]): string {
   }
   return runs.map(([a, b]) => (a === b ? `${a}` : `${a}–${b}`)).join(", ");
 }
+
+/** What is written with commas between. */
+export function listed(text: string): string[] {
+  return text
+    .split(",")
+    .map((one) => one.trim())
+    .filter(Boolean);
+}

@@ -5,6 +5,7 @@ import { source } from "../exports";
 import { toConversation } from "../route";
 import { ProblemNotice } from "../ui/Notice";
 import { Icon } from "../ui/Icon";
+import { Region } from "../ui/Region";
 import { visible } from "../spans";
 import { useLoaded } from "../useLoaded";
 import type { Answer } from "../types";
@@ -15,30 +16,23 @@ import { TakeAway } from "./TakeAway";
 export function AnswerSheet({ id }: { id: string }) {
   const loaded = useLoaded(id, (signal) => answerOf(id, signal));
   return (
-    <div
-      aria-label="Answer"
-      className="h-full overflow-y-auto px-3 py-5 sm:px-5 print:h-auto print:p-0"
-      role="region"
-      tabIndex={0}
-    >
-      <div className="mx-auto max-w-3xl">
-        {loaded.state === "loading" && <h1 role="status">Loading the answer</h1>}
-        {loaded.state === "failed" && (
-          <>
-            <h1 className="sr-only">Answer</h1>
-            <ProblemNotice problem={loaded.problem} />
-          </>
-        )}
-        {loaded.state === "loaded" && <Sheet answer={loaded.value} />}
-      </div>
-    </div>
+    <Region label="Answer" width="max-w-3xl">
+      {loaded.state === "loading" && <h1 role="status">Loading the answer</h1>}
+      {loaded.state === "failed" && (
+        <>
+          <h1 className="sr-only">Answer</h1>
+          <ProblemNotice problem={loaded.problem} />
+        </>
+      )}
+      {loaded.state === "loaded" && <Sheet answer={loaded.value} />}
+    </Region>
   );
 }
 
 function Sheet({ answer }: { answer: Answer }) {
   const first = firstNumbers(answer.statements);
   return (
-    <>
+    <article>
       <div className="no-print mb-4 flex flex-wrap items-center gap-1">
         <a className="button" href={toConversation(answer.conversation_id)}>
           <Icon name="left" /> Conversation
@@ -95,6 +89,6 @@ function Sheet({ answer }: { answer: Answer }) {
         Answer {answer.id}, {moment(answer.create_time)}, trace {answer.trace_id || "none"}, drafted
         by {answer.generator || "nothing"}, verified by {answer.verifier}
       </p>
-    </>
+    </article>
   );
 }

@@ -1,11 +1,14 @@
 /** Where a question is written, narrowed, sent and called off. */
 import { useId, useState, type KeyboardEvent, type SyntheticEvent } from "react";
 import { codePoints } from "../spans";
-import type { Authority } from "../types";
-import type { Narrowing } from "../useConversation";
+import type { Narrowing } from "../types";
+import { Icon } from "../ui/Icon";
+import { NarrowFields } from "./NarrowFields";
+import { lacking, narrowing, NOTHING_SAID, summary } from "./narrowing";
 
 const MOST = 4000;
 const NEAR = 3500;
+const HINT = "Enter asks, Shift+Enter begins a line";
 
 interface Props {
   asking: boolean;
@@ -15,23 +18,28 @@ interface Props {
 
 export function AskBox({ asking, onAsk, onCancel }: Props) {
   const [question, setQuestion] = useState("");
-  const [narrow, setNarrow] = useState({ as_of: "", types: "", authority: "" });
+  const [said, setSaid] = useState(NOTHING_SAID);
+  const [open, setOpen] = useState(false);
   const id = useId();
   const length = codePoints(question);
   const tooLong = length > MOST;
-  const ready = question.trim() !== "" && !tooLong && !asking;
+  const missing = lacking(said);
+  const wrong = tooLong || missing !== "";
+  const ready = question.trim() !== "" && !wrong && !asking;
+  const chosen = summary(said);
+  const hint = missing || lengthWords(length) || HINT;
 
   const submit = (event?: SyntheticEvent): void => {
     event?.preventDefault();
     if (!ready) return;
-    onAsk(question.trim(), narrowing(narrow));
+    onAsk(question.trim(), narrowing(said));
     setQuestion("");
+    setOpen(false);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     submit(event);
   };
-  const narrowed = Object.values(narrow).filter(Boolean).length;
   return (
     <form className="no-print border-t border-line bg-surface px-3 py-3 sm:px-5" onSubmit={submit}>
       <div className="mx-auto max-w-3xl">
@@ -40,7 +48,7 @@ export function AskBox({ asking, onAsk, onCancel }: Props) {
         </label>
         <div className="flex items-end gap-2">
           <textarea
-            aria-describedby={`${id}-length`}
+            aria-describedby={`${id}-hint`}
             aria-invalid={tooLong}
             className="field field-sizing-content max-h-48 resize-none"
             dir="auto"
@@ -68,84 +76,49 @@ export function AskBox({ asking, onAsk, onCancel }: Props) {
             </button>
           )}
         </div>
-        <div className="mt-1 flex flex-wrap items-start gap-x-4 text-sm text-muted">
-          <details className="min-w-0 grow">
-            <summary className="py-0.5">
-              Narrow what may be cited{narrowed > 0 && ` (${narrowed} set)`}
-            </summary>
-            <div className="grid gap-3 py-1 sm:grid-cols-3">
-              <div>
-                <label className="label" htmlFor={`${id}-day`}>
-                  As of day
-                </label>
-                <input
-                  className="field"
-                  id={`${id}-day`}
-                  onChange={(event) => {
-                    setNarrow({ ...narrow, as_of: event.target.value });
-                  }}
-                  type="date"
-                  value={narrow.as_of}
-                />
-              </div>
-              <div>
-                <label className="label" htmlFor={`${id}-types`}>
-                  Document types
-                </label>
-                <input
-                  className="field"
-                  id={`${id}-types`}
-                  onChange={(event) => {
-                    setNarrow({ ...narrow, types: event.target.value });
-                  }}
-                  placeholder="policy, kyc"
-                  value={narrow.types}
-                />
-              </div>
-              <div>
-                <label className="label" htmlFor={`${id}-authority`}>
-                  Least authority
-                </label>
-                <select
-                  className="field"
-                  id={`${id}-authority`}
-                  onChange={(event) => {
-                    setNarrow({ ...narrow, authority: event.target.value });
-                  }}
-                  value={narrow.authority}
-                >
-                  <option value="">Any</option>
-                  <option value="AUTHORITY_MEDIUM">Medium</option>
-                  <option value="AUTHORITY_HIGH">High</option>
-                </select>
-              </div>
-            </div>
-          </details>
-          <p
-            className={`py-0.5 ${tooLong ? "font-medium text-bad" : ""} ${length > NEAR ? "" : "max-sm:hidden"}`}
-            id={`${id}-length`}
+        <div className="mt-1 flex flex-wrap items-baseline gap-x-4 text-sm text-muted">
+          <button
+            aria-controls={`${id}-narrow`}
+            aria-expanded={open}
+            className="flex min-w-0 grow basis-60 items-center gap-1.5 py-0.5 text-start hover:text-ink"
+            onClick={() => {
+              setOpen(!open);
+            }}
+            type="button"
           >
-            {length > NEAR
-              ? `${length.toLocaleString("en")} of ${MOST.toLocaleString("en")} characters${tooLong ? ": shorten the question" : ""}`
-              : "Enter asks, Shift+Enter begins a line"}
+            <span className={open ? "rotate-90" : "rtl:rotate-180"}>
+              <Icon name="right" size={12} />
+            </span>
+            <span className="min-w-0 truncate">
+              {chosen ? `Cites only ${chosen}` : "Choose what may be cited"}
+            </span>
+          </button>
+          <p
+            className={`shrink-0 py-0.5 ${wrong ? "font-medium text-bad" : ""} ${hint === HINT ? "max-sm:hidden" : ""}`}
+            id={`${id}-hint`}
+          >
+            {hint}
           </p>
         </div>
+        {open && (
+          <div
+            className="mt-1 max-h-[45dvh] overflow-y-auto pb-1 text-sm text-muted"
+            id={`${id}-narrow`}
+            onKeyDown={(event) => {
+              // Enter in these fields is not yet the question.
+              if (event.key === "Enter") event.preventDefault();
+            }}
+          >
+            <NarrowFields onChange={setSaid} said={said} />
+          </div>
+        )}
       </div>
     </form>
   );
 }
 
-function narrowing(set: { as_of: string; types: string; authority: string }): Narrowing {
-  const types = set.types
-    .split(",")
-    .map((type) => type.trim().toLowerCase())
-    .filter(Boolean);
-  const filter = {
-    ...(types.length > 0 ? { document_types: types } : {}),
-    ...(set.authority ? { min_authority: set.authority as Authority } : {}),
-  };
-  return {
-    ...(set.as_of ? { as_of: set.as_of } : {}),
-    ...(Object.keys(filter).length > 0 ? { filter } : {}),
-  };
+function lengthWords(length: number): string {
+  if (length <= NEAR) return "";
+  const words = `${length.toLocaleString("en")} of ${MOST.toLocaleString("en")} characters`;
+  return length > MOST ? `${words}: shorten the question` : words;
 }

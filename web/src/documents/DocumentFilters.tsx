@@ -1,6 +1,6 @@
 /** What of the documents is listed; the server narrows, so that any number can be there. */
-import { useId } from "react";
 import type { DocumentQuery } from "../api";
+import { Choice, Field } from "../ui/Field";
 
 interface Props {
   query: DocumentQuery;
@@ -23,60 +23,21 @@ const AUTHORITIES = [
 ] as const;
 
 export function DocumentFilters({ query, onChange, onClear }: Props) {
-  const id = useId();
-  const set = (name: keyof DocumentQuery, value: string): void => {
-    onChange({ ...query, [name]: value });
-  };
-  const field = (name: keyof DocumentQuery, label: string, type: string) => (
-    <div className="min-w-0">
-      <label className="label" htmlFor={id + name}>
-        {label}
-      </label>
-      <input
-        className="field"
-        id={id + name}
-        onChange={(event) => {
-          set(name, event.target.value);
-        }}
-        type={type}
-        value={query[name]}
-      />
-    </div>
-  );
-  const choice = (
-    name: keyof DocumentQuery,
-    label: string,
-    options: readonly (readonly [string, string])[],
-  ) => (
-    <div className="min-w-0">
-      <label className="label" htmlFor={id + name}>
-        {label}
-      </label>
-      <select
-        className="field"
-        id={id + name}
-        onChange={(event) => {
-          set(name, event.target.value);
-        }}
-        value={query[name]}
-      >
-        {options.map(([value, words]) => (
-          <option key={value} value={value}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
+  const of = (name: keyof DocumentQuery) => ({
+    value: query[name],
+    onChange: (value: string) => {
+      onChange({ ...query, [name]: value });
+    },
+  });
   return (
     <search aria-label="Filters">
       <div className="grid grid-cols-2 items-end gap-3 md:grid-cols-3 xl:grid-cols-[2fr_1fr_1fr_1fr_1.3fr_1.1fr_auto]">
-        {field("name_contains", "Name contains", "search")}
-        {field("document_type", "Type", "text")}
-        {choice("authority", "Authority", AUTHORITIES)}
-        {field("tag", "Tag", "text")}
-        {choice("standing", "Standing", STANDINGS)}
-        {field("as_of", "As of day", "date")}
+        <Field label="Name contains" type="search" {...of("name_contains")} />
+        <Field label="Type" {...of("document_type")} />
+        <Choice label="Authority" options={AUTHORITIES} {...of("authority")} />
+        <Field label="Tag" {...of("tag")} />
+        <Choice label="Standing" options={STANDINGS} {...of("standing")} />
+        <Field label="As of day" type="date" {...of("as_of")} />
         <button className="button" disabled={!Object.values(query).some(Boolean)} onClick={onClear}>
           Clear
         </button>

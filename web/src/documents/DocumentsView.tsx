@@ -1,27 +1,21 @@
 /** The documents: those that come in, those that are there, and one of them in full. */
 import { useCallback, useState } from "react";
-import type { DocumentQuery } from "../api";
 import type { Document } from "../types";
-import { Notice, ProblemNotice } from "../ui/Notice";
+import { Paged } from "../ui/Paged";
+import { Region } from "../ui/Region";
 import { DeleteDialog } from "./DeleteDialog";
 import { DocumentFilters } from "./DocumentFilters";
 import { DocumentTable } from "./DocumentTable";
 import { UploadArea } from "./UploadArea";
-import { useDocuments } from "./useDocuments";
+import { ANY, useDocuments } from "./useDocuments";
 import { useUploads } from "./useUploads";
 
-const ANY: DocumentQuery = {
-  name_contains: "",
-  document_type: "",
-  authority: "",
-  tag: "",
-  standing: "",
-  as_of: "",
-};
+const SIZE = 100;
 
 export function DocumentsView() {
   const [query, setQuery] = useState(ANY);
-  const { list, more, loading, problem, loadMore, refresh } = useDocuments(query);
+  const pages = useDocuments(query, SIZE);
+  const { list, refresh } = pages;
   const uploads = useUploads(refresh);
   const [deleting, setDeleting] = useState<Document>();
   const [said, setSaid] = useState("");
@@ -34,49 +28,26 @@ export function DocumentsView() {
     [refresh],
   );
   const filtered = Object.values(query).some(Boolean);
+  const empty = filtered
+    ? { title: "No document is like this", words: "Change or clear the filters." }
+    : { title: "No documents yet", words: "Drop a file above to begin." };
   return (
-    <div
-      aria-label="Documents"
-      className="h-full overflow-y-auto px-3 py-5 sm:px-5"
-      role="region"
-      tabIndex={0}
-    >
-      <div className="mx-auto max-w-6xl space-y-4">
-        <h1 className="text-xl font-semibold">Documents</h1>
-        <UploadArea uploads={uploads} />
-        <DocumentFilters
-          onChange={setQuery}
-          onClear={() => {
-            setQuery(ANY);
-          }}
-          query={query}
-        />
-        <p className="sr-only" role="status">
-          {said}
-        </p>
-        {problem && <ProblemNotice problem={problem} />}
-        {list.length > 0 && <DocumentTable documents={list} onDelete={setDeleting} query={query} />}
-        {list.length === 0 && !loading && !problem && (
-          <Notice title={filtered ? "No document is like this" : "No documents yet"} tone="plain">
-            {filtered ? "Change or clear the filters." : "Drop a file above to begin."}
-          </Notice>
-        )}
-        {loading && (
-          <p className="pulse text-muted" role="status">
-            Loading documents
-          </p>
-        )}
-        {more && !loading && (
-          <button className="button" onClick={loadMore}>
-            Show more
-          </button>
-        )}
-        {list.length > 0 && (
-          <p className="text-sm text-muted">
-            {list.length.toLocaleString("en")} shown{more && ", there are more"}
-          </p>
-        )}
-      </div>
+    <Region label="Documents" width="max-w-6xl">
+      <h1 className="text-xl font-semibold">Documents</h1>
+      <UploadArea uploads={uploads} />
+      <DocumentFilters
+        onChange={setQuery}
+        onClear={() => {
+          setQuery(ANY);
+        }}
+        query={query}
+      />
+      <p className="sr-only" role="status">
+        {said}
+      </p>
+      <Paged empty={empty} pages={pages} things="documents">
+        <DocumentTable documents={list} onDelete={setDeleting} query={query} />
+      </Paged>
       {deleting && (
         <DeleteDialog
           document={deleting}
@@ -86,6 +57,6 @@ export function DocumentsView() {
           onDeleted={onDeleted}
         />
       )}
-    </div>
+    </Region>
   );
 }

@@ -13,9 +13,9 @@ const NOTHING_SAID: Metadata = {
   published: "",
   effective_from: "",
   effective_to: "",
-  tags: [],
-  supersedes: [],
-  readers: [],
+  tags: "",
+  supersedes: "",
+  readers: "",
 };
 
 export function UploadArea({ uploads }: { uploads: Uploads }) {

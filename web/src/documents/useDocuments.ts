@@ -3,11 +3,19 @@ import { documents, type DocumentQuery } from "../api";
 import type { Document } from "../types";
 import { usePages, type Pages } from "../usePages";
 
-const SIZE = 100;
+export const ANY: DocumentQuery = {
+  name_contains: "",
+  document_type: "",
+  authority: "",
+  tag: "",
+  standing: "",
+  as_of: "",
+};
 
-export function useDocuments(query: DocumentQuery): Pages<Document> {
+/** So many to a page. */
+export function useDocuments(query: DocumentQuery, size: number): Pages<Document> {
   return usePages(JSON.stringify(query), async (token, signal) => {
-    const reply = await documents(query, { size: SIZE, token }, signal);
+    const reply = await documents(query, { size, token }, signal);
     return { items: reply.documents, token: reply.next_page_token };
   });
 }
