@@ -19,6 +19,8 @@ from typing import Any
 from benchmarks.altered import altered
 from benchmarks.printed import PRINTINGS, combined, inside
 from benchmarks.quote_rows import Quote, quotes, texts
+from services.retrieval.chunking import chunk
+from services.retrieval.document import ParsedDocument
 from services.verification.evidence import Passage, Span
 from services.verification.quotes import Found, locate
 from services.verification.source import Source
@@ -109,28 +111,65 @@ def variants(
 
 
 def through_a_pdf(known: Sequence[tuple[Source, list[Quote]]], max_pages: int) -> dict[str, Any]:
-    """Sentences set in a real PDF with running heads, and looked for in what is read from it."""
+    """Sentences set in a real PDF with running heads, and looked for in what is read from it.
+
+    One that goes on over a page is looked for in its passage too, in which the head stands once.
+    """
     tried, right = Counter[str](), Counter[str]()
     wrong: list[Wrong] = []
     wanted = [quote.text for _, found in known for quote in found][: max_pages * 30]
     wanted = [text for text in dict.fromkeys(wanted) if text.isprintable() and _is_latin_1(text)]
     for size in (8, 10, 13):
-        source = Source(Passage("p", _printed(wanted, size, max_pages)))
+        document = _printed(wanted, size, max_pages)
+        source, cut = Source(Passage("p", document.text)), list(_passages(document))
         for text in wanted:
             found = locate(source, text)
             tried[f"{size} pt"] += 1
-            cut = source.body[found.span.start : found.span.end] if found else ""
-            if found and not found.cut and _letters(cut) == _letters(text):
+            if _is_all_of(source, found, text):
                 right[f"{size} pt"] += 1
             elif "".join(text.split()) not in "".join(source.body.split()):
                 tried[f"{size} pt"] -= 1  # Past the last page.
             else:
                 wrong.append({"kind": f"{size} pt", "quote": text, "found": repr(found)})
+            for passage in cut if found and _is_over_a_page(source, found) else ():
+                place = found.span.shifted(-passage.document_offset) if found else Span(0, 0)
+                if not Span(0, len(passage.text)).contains(place):
+                    continue
+                kind, again = f"over a page, {size} pt", locate(Source(passage), text)
+                tried[kind] += 1
+                if _is_right(again, place):
+                    right[kind] += 1
+                else:
+                    wrong.append({"kind": kind, "quote": text, "found": repr(again)})
     return _table(tried, right, wrong)
 
 
-def _printed(paragraphs: Sequence[str], size: int, max_pages: int) -> str:
-    """The text that Verity's parser reads from a PDF of some paragraphs."""
+def _is_over_a_page(source: Source, found: Found) -> bool:
+    return "\f" in source.text[found.span.start : found.span.end]
+
+
+def _is_all_of(source: Source, found: Found | None, text: str) -> bool:
+    cut = source.body[found.span.start : found.span.end] if found else ""
+    return found is not None and not found.cut and _letters(cut) == _letters(text)
+
+
+def _passages(document: ParsedDocument) -> Iterator[Passage]:
+    """The document's passages, each with its furniture, as retrieval cuts them."""
+    for piece in chunk(document, count_tokens=lambda text: len(text.split())):
+        yield Passage(
+            str(piece.start),
+            document.text[piece.start : piece.end],
+            document_offset=piece.start,
+            furniture=tuple(
+                Span(max(start, piece.start), min(end, piece.end)).shifted(-piece.start)
+                for start, end in document.furniture
+                if start < piece.end and piece.start < end
+            ),
+        )
+
+
+def _printed(paragraphs: Sequence[str], size: int, max_pages: int) -> ParsedDocument:
+    """What Verity's parser reads from a PDF of some paragraphs."""
     from reportlab.lib.pagesizes import A5  # noqa: PLC0415 - only this family needs them
     from reportlab.pdfgen.canvas import Canvas  # noqa: PLC0415
 
@@ -160,7 +199,7 @@ def _printed(paragraphs: Sequence[str], size: int, max_pages: int) -> str:
             canvas.drawString(40, height - 60 - row * size * 1.3, line)
         canvas.showPage()
     canvas.save()
-    return parsers.parse(out.getvalue(), "rules.pdf").text
+    return parsers.parse(out.getvalue(), "rules.pdf")
 
 
 def _rounds(known: Sequence[tuple[Source, list[Quote]]]) -> Iterator[tuple[Source, Quote]]:

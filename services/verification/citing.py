@@ -67,7 +67,10 @@ def _not_there(draft: DraftCitation, source: Source, others: Sequence[Source]) -
             )
     for first, second in _neighbours(source, others):
         text = first.text + second.text
-        found = locate(Source(replace(first.passage, text=text, regions=())), draft.quote)
+        behind = (span.shifted(len(first.text)) for span in second.passage.furniture)
+        furniture = (*first.passage.furniture, *behind)
+        both = replace(first.passage, text=text, regions=(), furniture=furniture)
+        found = locate(Source(both), draft.quote)
         if found and found.span.start < len(first.text) < found.span.end:
             return Reason(
                 Code.MISATTRIBUTED,

@@ -21,6 +21,9 @@ _WRAPPED_BEFORE = re.compile(rf"[^\W_][{re.escape(_HYPHENS)}][^\S\n]{{0,8}}\n\s{
 _WRAPPED_AFTER = re.compile(rf"[{re.escape(_HYPHENS)}][^\S\n]{{0,8}}\n\s{{0,8}}[^\W_]")
 # How far a number's sign, currency, scale and unit may stand from it, with what wraps between.
 _REACH = 40
+# More white space than a pattern allows for, and how far away the other end of it is looked for.
+_GAP = re.compile(r"\s{3,}")
+_FAR = 1_000
 
 _HAN_DIGITS = "〇零一二三四五六七八九十百千万萬亿億兆两兩壹贰叁肆伍陆柒捌玖拾佰仟"
 _NUMBER_WORDS = any_of(
@@ -84,24 +87,41 @@ _NUMBER_STARTS = re.compile(r"[\d½¼¾⅓⅔]|[.٫]\d")
 
 def is_whole(text: str, span: Span) -> bool:
     """Whether a span cuts neither a word nor a number with its sign, currency, scale and unit."""
-    return not any(_is_joined(text, edge) for edge in (span.start, span.end)) and not (
-        _cuts_before(text, span.start) or _cuts_after(text, span.end)
+    around_start, around_end = _around(text, span.start), _around(text, span.end)
+    return not (
+        _is_joined(*around_start)
+        or _is_joined(*around_end)
+        or _cuts_before(*around_start)
+        or _cuts_after(*around_end)
     )
 
 
-def _is_joined(text: str, at: int) -> bool:
+def _around(text: str, at: int) -> tuple[str, str]:
+    """What stands on both sides of a position; an indent or what was furniture as one space."""
+    before, after = text[max(0, at - _REACH) : at], text[at : at + _REACH]
+    if _GAP.search(before):
+        before = _GAP.sub(_narrow, text[max(0, at - _FAR) : at])[-_REACH:]
+    if _GAP.search(after):
+        after = _GAP.sub(_narrow, text[at : at + _FAR])[:_REACH]
+    return before, after
+
+
+def _narrow(gap: re.Match[str]) -> str:
+    return "\n" if "\n" in gap[0] else " "
+
+
+def _is_joined(beside: str, behind: str) -> bool:
     """Whether the characters on both sides of a position belong to one word or number."""
-    left = text[max(0, at - 4) : at].rstrip(_INVISIBLE)
-    right = text[at : at + 4].lstrip(_INVISIBLE)
+    left, right = beside[-4:].rstrip(_INVISIBLE), behind[:4].lstrip(_INVISIBLE)
     if not left or not right:
         return False
     before, after = left[-1], right[0]
     if _is_inner(before) and _is_inner(after):
         return _is_one_word(before, after, left)
     if _is_inner(before):
-        return _goes_on(right, before) or _WRAPPED_AFTER.match(text, at) is not None
+        return _goes_on(right, before) or _WRAPPED_AFTER.match(behind) is not None
     return _is_inner(after) and (
-        _goes_on(left[::-1], after) or _WRAPPED_BEFORE.search(text, max(0, at - 20), at) is not None
+        _goes_on(left[::-1], after) or _WRAPPED_BEFORE.search(beside[-20:]) is not None
     )
 
 
@@ -138,24 +158,21 @@ def _is_hebrew(char: str) -> bool:
     return "\u05d0" <= char <= "\u05ea"
 
 
-def _cuts_after(text: str, edge: int) -> bool:
+def _cuts_after(before: str, after: str) -> bool:
     """Whether a number goes on behind a quote, with its scale, percent sign, unit or bracket."""
-    before = text[max(0, edge - _REACH) : edge]
-    if not before or edge >= len(text):
+    if not before or not after:
         return False
     if not _NUMBER_ENDS.search(before):
-        return _ends_in_sign(before) and _NUMBER_STARTS.match(text, edge) is not None
-    after = text[edge : edge + _REACH]
+        return _ends_in_sign(before) and _NUMBER_STARTS.match(after) is not None
     if _PART_OF_NUMBER.match(after) or _UNIT_OF_NUMBER.match(after):
         return True
     return after.startswith(")") and re.search(r"\([\d.,٫٬\s]*\Z", before) is not None
 
 
-def _cuts_before(text: str, edge: int) -> bool:
+def _cuts_before(before: str, after: str) -> bool:
     """Whether a number has begun before a quote: with its sign, its currency or its digits."""
-    if edge == 0:
+    if not before:
         return False
-    before, after = text[max(0, edge - _REACH) : edge], text[edge : edge + _REACH]
     if _NUMBER_STARTS.match(after):
         return _BEFORE_NUMBER.search(before) is not None
     if after[:1] in "-−–+(" or re.match(_MARKS, after):

@@ -67,6 +67,8 @@ class Passage:
     effective_from: str = ""
     effective_to: str = ""
     page_label: str = ""
+    # Where running heads, feet and page numbers stand in the text; see furniture.py.
+    furniture: tuple[Span, ...] = ()
 
     def is_in_force(self, day: str) -> bool:
         """Whether it applies on a day; on no day in particular, everything does.

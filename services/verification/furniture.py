@@ -4,12 +4,17 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from services.verification.characters import BREAKS
 from services.verification.evidence import Span
 
 _LINE = re.compile(r"[^\n\r\v\x1c-\x1e\x85\u2028\u2029]+")
+_LINE_START = re.compile(rf"(?:\A|[{BREAKS}])[^\S{BREAKS}]*\Z")
+_LINE_END = re.compile(rf"[^\S{BREAKS}]*(?:\Z|[{BREAKS}])")
+_DEEPEST_INDENT = 80
+_VISIBLE = re.compile(r"\S")
 # At the top and at the bottom of a page, so many lines may be furniture.
 _DEEPEST = 3
 # A line that counts pages says nothing else.
@@ -29,15 +34,62 @@ _FIGURE = re.compile(r"[%‰$€£¥₹()°.,+−]|\d\s*[-–]\s*\d")
 _NUMBER = re.compile(r"\d+")
 
 
-def body(text: str) -> str:
-    """The text at the same offsets, with a line break and blanks where page furniture stands."""
-    if "\f" not in text:
-        return text
+def body(text: str, named: Sequence[Span] = ()) -> str:
+    """The text at the same offsets, with a line break and blanks where page furniture stands.
+
+    Args:
+        text: Any text.
+        named: What the parser found to be furniture. A span that is not whole lines of the text is
+            none: a word of a sentence must not be taken out of it.
+    """
+    lines = _merged(span for span in named if _is_lines(text, span))
+    gaps = [_around(text, span) for span in lines]
+    if "\f" in text:
+        gaps += _gaps(text)
     parts, done = [], 0
-    for gap in _gaps(text):
-        parts += [text[done : gap.start], "\n", " " * (gap.end - gap.start - 1)]
+    for gap in _merged(gaps):
+        parts += [text[done : gap.start], _break(text[gap.start : gap.end])]
         done = gap.end
     return "".join([*parts, text[done:]])
+
+
+def _is_lines(text: str, span: Span) -> bool:
+    """Whether a span is within the text, shows something and cuts no line."""
+    if not 0 <= span.start < span.end <= len(text):
+        return False
+    before = _LINE_START.search(text, max(0, span.start - _DEEPEST_INDENT), span.start)
+    return (
+        before is not None
+        and _LINE_END.match(text, span.end) is not None
+        and _VISIBLE.search(text, span.start, span.end) is not None
+    )
+
+
+def _around(text: str, span: Span) -> Span:
+    """From the last word in front of a span to the first behind it."""
+    start, behind = span.start, _VISIBLE.search(text, span.end)
+    while start and text[start - 1].isspace():
+        start -= 1
+    return Span(start, behind.start() if behind else len(text))
+
+
+def _break(gap: str) -> str:
+    """Over a page break a sentence may go on; on the same page two paragraphs stay two."""
+    return ("\n" if "\f" in gap else "\n\n"[: len(gap)]).ljust(len(gap))
+
+
+def _merged(spans: Iterable[Span]) -> Iterator[Span]:
+    """The spans in order, those that touch as one."""
+    last: Span | None = None
+    for span in sorted(spans):
+        if last and span.start <= last.end:
+            last = Span(last.start, max(last.end, span.end))
+            continue
+        if last:
+            yield last
+        last = span
+    if last:
+        yield last
 
 
 def _gaps(text: str) -> Iterator[Span]:

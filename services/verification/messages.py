@@ -37,6 +37,7 @@ def to_passage(passage: core_pb2.Passage) -> evidence.Passage:
         passage.effective_from,
         passage.effective_to,
         passage.page_label,
+        tuple(evidence.Span(span.start, span.end) for span in passage.furniture),
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
@@ -63,16 +63,41 @@ class Found:
 def locate(source: Source, quote: str) -> Found | None:
     """The first whole place of a quote: all of it, else as the parts of an elision.
 
-    A place that is cut from under a negation or condition is given only when there is no other.
+    A place that is cut from under a negation or condition is given only when there is no other. A
+    quote that holds furniture is looked for in the text as it is printed.
     """
     if not _wanted(quote).content:
         return None
+    found = _locate(source, quote)
+    if found or not source.as_printed:
+        return found
+    found = _locate(source.as_printed, quote)
+    if found is None or not _holds_furniture(source, found.span):
+        return None
+    if not found.cut and _is_cut_in_body(source, found.span):
+        return replace(found, cut=Cut.SCOPE)
+    return found
+
+
+def _locate(source: Source, quote: str) -> Found | None:
     best: Found | None = None
     for span, match in _places(source, quote):
         if not is_scope_cut(source.body, source.sentences, span):
             return Found(span, match)
         best = best or Found(span, match, Cut.SCOPE)
     return best or _locate_parts(source, quote)
+
+
+def _holds_furniture(source: Source, span: Span) -> bool:
+    return source.body[span.start : span.end] != source.text[span.start : span.end]
+
+
+def _is_cut_in_body(source: Source, span: Span) -> bool:
+    """Whether what a quote has beside furniture is cut from what governs it."""
+    said = source.body[span.start : span.end]
+    start = span.start + len(said) - len(said.lstrip())
+    within = Span(start, span.start + len(said.rstrip()))
+    return bool(said.strip()) and is_scope_cut(source.body, source.sentences, within)
 
 
 def is_too_short(quote: str, source: Source | None) -> bool:
@@ -138,7 +163,7 @@ def _places(source: Source, quote: str) -> Iterator[tuple[Span, Match]]:
         # Page furniture that is quoted for its own sake.
         for start in _occurrences(source.text, exact):
             span = Span(start, start + len(exact))
-            if is_whole(source.text, span):
+            if _holds_furniture(source, span) and is_whole(source.text, span):
                 yield span, Match.EXACT
 
 

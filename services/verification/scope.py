@@ -76,7 +76,8 @@ _LONGEST_LIST = 40
 
 def changes_scope(text: str, sentence: str) -> bool:
     """Whether what is left out of a sentence may turn or bind what is left."""
-    turned = turning(languages(sentence)).search(text) or NEGATED_WORD.search(text)
+    read = unwrapped(text).text
+    turned = turning(languages(sentence)).search(read) or NEGATED_WORD.search(read)
     return turned is not None
 
 
@@ -121,7 +122,8 @@ def _lead_in(text: str, sentences: Sequence[Span], position: int) -> str:
     for at in range(position, max(position - _LONGEST_LIST, -1), -1):
         sentence = text[sentences[at].start : sentences[at].end]
         if not is_list_item(sentence):
-            return sentence if sentence.endswith((":", "：")) and at < position else ""
+            leads = sentence.endswith((":", "：")) and at < position
+            return unwrapped(sentence).text if leads else ""
     return ""
 
 

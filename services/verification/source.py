@@ -15,8 +15,10 @@ MAX_REMEMBERED, MAX_REMEMBERED_CHARS = 500, 20_000
 class Indexed:
     """What is computed from a text, each when it is first needed."""
 
-    def __init__(self, text: str, titles: tuple[str, ...]) -> None:
-        self._text, self._titles = text, titles
+    def __init__(
+        self, text: str, titles: tuple[str, ...], furniture: tuple[Span, ...] = ()
+    ) -> None:
+        self._text, self._titles, self._furniture = text, titles, furniture
 
     @cached_property
     def lowered(self) -> str:
@@ -26,7 +28,7 @@ class Indexed:
     @cached_property
     def body(self) -> str:
         """The text at the same offsets, blank where page furniture stands."""
-        return body(self._text)
+        return body(self._text, self._furniture)
 
     @cached_property
     def folded(self) -> Folded:
@@ -46,7 +48,9 @@ class Source:
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
         short = len(passage.text) <= MAX_REMEMBERED_CHARS
-        self._indexed = (_remembered if short else Indexed)(passage.text, passage.heading_path)
+        self._indexed = (_remembered if short else Indexed)(
+            passage.text, passage.heading_path, passage.furniture
+        )
 
     @property
     def text(self) -> str:
@@ -68,9 +72,17 @@ class Source:
     def sentences(self) -> list[Span]:
         return self._indexed.sentences
 
+    @cached_property
+    def as_printed(self) -> "Source | None":
+        """With what the parser found to be furniture among its words; None where it found none."""
+        if not self.passage.furniture:
+            return None
+        return Source(replace(self.passage, furniture=()))
+
     def part(self, span: Span) -> "Source":
         """A stretch of it, as a source of its own."""
-        return Source(replace(self.passage, text=self.body[span.start : span.end], regions=()))
+        text = self.body[span.start : span.end]
+        return Source(replace(self.passage, text=text, regions=(), furniture=()))
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,13 @@ def test_a_passage_says_which_of_its_words_are_furniture():
     assert seen == [words for n in "1234" for words in ("Running head", n)]
 
 
+def test_a_sentence_over_a_page_is_found_without_the_running_head_it_stands_around():
+    pages = (("Clerks file the",), ("papers that each bank",), ("sends them every month.",))
+    data = book(pages, ("1", "2", "3"), header="Running head")
+    quote = "Clerks file the papers that each bank sends them every month."
+    assert cited(list(passages(data)), quote) == {(1, "1")}
+
+
 def test_a_row_of_figures_is_no_page_number():
     lines = [(page, f"Total {100 * page}") for page in range(1, 9)]
     assert page_labels.printed(lines) == {}

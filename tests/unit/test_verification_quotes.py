@@ -131,3 +131,30 @@ def test_a_cut_quote_is_offered_the_whole_sentence():
 
 def test_nothing_is_close_to_words_of_another_kind():
     assert closest("zyzzyva qwerty", [source("The fee is 25 euros.")]) == ""
+
+
+FURNITURE = yaml.safe_load(
+    (Path(__file__).parents[1] / "cases" / "furniture.yaml").read_text(encoding="utf-8")
+)
+
+
+def named(text: str, furniture) -> tuple[Span, ...]:
+    """The lines of a text, or the spans, that a passage names as furniture."""
+    starts = [text.index(f) if isinstance(f, str) else f[0] for f in furniture]
+    ends = [
+        start + len(f) if isinstance(f, str) else f[1]
+        for start, f in zip(starts, furniture, strict=True)
+    ]
+    return tuple(map(Span, starts, ends))
+
+
+@pytest.mark.parametrize("case", FURNITURE, ids=lambda case: case["id"])
+def test_a_quote_over_furniture_comes_out_as_the_case_says(case):
+    text = case["source"]
+    passage = Passage("p", text, furniture=named(text, case["furniture"]))
+    result = checked(case["quote"], Source(passage))
+    if isinstance(result, Citation):
+        assert case["expect"] == "FOUND"
+        assert result.quote == case.get("span_text", text)
+    else:
+        assert OUTCOMES[result.code] == case["expect"]
