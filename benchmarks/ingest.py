@@ -278,7 +278,7 @@ async def _service() -> AsyncIterator[RetrievalServiceStub]:
                 event = entry["event"]
                 address = entry.get("address", address) if event == "listening" else address
             drain = asyncio.create_task(process.stderr.read())
-            async with channel(address, service=SERVICE, idempotent=[]) as opened:
+            async with channel(address, service=SERVICE.name, idempotent=[]) as opened:
                 yield RetrievalServiceStub(opened)
         finally:
             process.terminate()

@@ -6,42 +6,34 @@ import typer
 from rich.console import Group
 from rich.text import Text
 from verity.v1 import grounding_service_pb2 as pb
-from verity.v1 import grounding_service_pb2_grpc as rpc_pb
 
 from cli import course, json_view, options, output, render, rpc, system
 from cli.ask import SERVICE
 from cli.text import clean, plain
 
-IDEMPOTENT = ("GetAnswer", "ListAnswers", "GetGroundingQuality")
 PAGE_SIZE = 100
 
 app = typer.Typer(no_args_is_help=True, help="Look answers up as they were given.")
 
 Conversation = Annotated[str, typer.Argument(metavar="CONVERSATION")]
-Address = Annotated[
-    str, typer.Option(envvar="VERITY_ADDRESS", help="The orchestrator's HOST:PORT.")
-]
 
 
 @app.command("list")
 def list_answers(
     conversation: Conversation,
     *,
-    address: Address = "",
+    address: options.OrchestratorAddress = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 10.0,
     as_json: options.Json = False,
 ) -> None:
     """The answers of a conversation, newest first."""
     target = system.address("orchestrator", address, data_dir)
-
-    async def work() -> list[pb.ListAnswersResponse]:
-        async with rpc.reach(SERVICE, target, idempotent=IDEMPOTENT) as channel:
-            request = pb.ListAnswersRequest(conversation_id=conversation, page_size=PAGE_SIZE)
-            stub = rpc_pb.GroundingServiceStub(channel)
-            return await rpc.pages(stub.ListAnswers, request, timeout)
-
-    found = [answer for page in rpc.run("answers list", work) for answer in page.answers]
+    request = pb.ListAnswersRequest(conversation_id=conversation, page_size=PAGE_SIZE)
+    pages: list[pb.ListAnswersResponse] = rpc.ask(
+        "answers list", SERVICE, target, lambda stub: rpc.pages(stub.ListAnswers, request, timeout)
+    )
+    found = [answer for page in pages for answer in page.answers]
     view = {"conversation_id": conversation, "answers": [json_view.answer(a) for a in found]}
     output.show(view, Group(*(_line(answer) for answer in found)), as_json=as_json)
 
@@ -50,22 +42,18 @@ def list_answers(
 def show(
     answer_id: Annotated[str, typer.Argument(metavar="ID")],
     *,
-    address: Address = "",
+    address: options.OrchestratorAddress = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 10.0,
     as_json: options.Json = False,
 ) -> None:
     """One answer, exactly as it was given."""
     target = system.address("orchestrator", address, data_dir)
-
-    async def work() -> pb.GetAnswerResponse:
-        async with rpc.reach(SERVICE, target, idempotent=IDEMPOTENT) as channel:
-            request = pb.GetAnswerRequest(answer_id=answer_id)
-            stub = rpc_pb.GroundingServiceStub(channel)
-            reply: pb.GetAnswerResponse = await stub.GetAnswer(request, timeout=timeout)
-            return reply
-
-    answer = rpc.run("answers show", work).answer
+    request = pb.GetAnswerRequest(answer_id=answer_id)
+    reply: pb.GetAnswerResponse = rpc.ask(
+        "answers show", SERVICE, target, lambda stub: stub.GetAnswer(request, timeout=timeout)
+    )
+    answer = reply.answer
     rendered = Group(plain(answer.question, "bold"), render.answer(answer))
     output.show(json_view.answer(answer), rendered, as_json=as_json)
 
@@ -74,22 +62,20 @@ def show(
 def quality(
     conversation: Conversation,
     *,
-    address: Address = "",
+    address: options.OrchestratorAddress = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 10.0,
     as_json: options.Json = False,
 ) -> None:
     """The mean grounding confidence of a conversation's last 100 answers."""
     target = system.address("orchestrator", address, data_dir)
-
-    async def work() -> pb.GetGroundingQualityResponse:
-        async with rpc.reach(SERVICE, target, idempotent=IDEMPOTENT) as channel:
-            request = pb.GetGroundingQualityRequest(conversation_id=conversation)
-            call = rpc_pb.GroundingServiceStub(channel).GetGroundingQuality
-            reply: pb.GetGroundingQualityResponse = await call(request, timeout=timeout)
-            return reply
-
-    reply = rpc.run("answers quality", work)
+    request = pb.GetGroundingQualityRequest(conversation_id=conversation)
+    reply: pb.GetGroundingQualityResponse = rpc.ask(
+        "answers quality",
+        SERVICE,
+        target,
+        lambda stub: stub.GetGroundingQuality(request, timeout=timeout),
+    )
     rendered = render.confidence(reply.historical_quality)
     rendered.append(f" over {reply.answer_count} answers")
     learned = (*course.documents(reply.failing_documents), *course.strategy(reply.strategy))

@@ -17,7 +17,11 @@ from cli import json_view, options, output, render, rpc, system
 from cli.errors import CliError
 from cli.text import clean
 
-SERVICE = "verity.v1.GroundingService"
+SERVICE = rpc.Service(
+    "verity.v1.GroundingService",
+    rpc_pb.GroundingServiceStub,
+    idempotent=("GetAnswer", "ListAnswers", "GetGroundingQuality"),
+)
 TAG = "tag:"
 
 
@@ -47,9 +51,7 @@ def ask(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show each attempt and each rejected statement.")
     ] = False,
-    address: Annotated[
-        str, typer.Option(envvar="VERITY_ADDRESS", help="The orchestrator's HOST:PORT.")
-    ] = "",
+    address: options.OrchestratorAddress = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 120.0,
     as_json: options.Json = False,
@@ -94,10 +96,8 @@ async def stream(
     on_event: Callable[[pb.AskStreamResponse], None],
 ) -> pb.Answer:
     """Asks, hands each event on, and returns the answer that ends the stream."""
-    async with rpc.reach(SERVICE, target) as channel:
-        replies = rpc_pb.GroundingServiceStub(channel).AskStream(
-            pb.AskStreamRequest(ask=request), timeout=seconds
-        )
+    async with rpc.reach(SERVICE, target) as stub:
+        replies = stub.AskStream(pb.AskStreamRequest(ask=request), timeout=seconds)
         return await _last(replies, on_event)
 
 

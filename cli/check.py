@@ -14,7 +14,11 @@ from cli import json_view, options, output, plan, render, rpc, system
 from cli.errors import CliError
 from cli.processes import Processes
 
-SERVICE = plan.SERVICES["verification"]
+SERVICE = rpc.Service(
+    plan.SERVICES["verification"],
+    rpc_pb.VerificationServiceStub,
+    idempotent=("CheckGrounding",),
+)
 NOT_SUPPORTED = 3
 
 
@@ -60,8 +64,7 @@ def check(
 async def _check(
     target: str, request: pb.CheckGroundingRequest, seconds: float
 ) -> pb.CheckGroundingResponse:
-    async with rpc.reach(SERVICE, target, idempotent=["CheckGrounding"]) as channel:
-        stub = rpc_pb.VerificationServiceStub(channel)
+    async with rpc.reach(SERVICE, target) as stub:
         reply: pb.CheckGroundingResponse = await stub.CheckGrounding(request, timeout=seconds)
         return reply
 

@@ -9,14 +9,11 @@ from rich.table import Column, Table
 from rich.text import Text
 from verity.v1 import core_pb2 as core
 from verity.v1 import retrieval_service_pb2 as pb
-from verity.v1 import retrieval_service_pb2_grpc as rpc_pb
 
 from cli import json_view, options, output, rpc, system
-from cli.ingest import Address
 from cli.text import clean, plain
 from cli.upload import SERVICE
 
-IDEMPOTENT = ("GetDocument", "ListDocuments")
 PAGE_SIZE = 1000
 
 
@@ -36,7 +33,7 @@ Id = Annotated[str, typer.Argument(metavar="ID")]
 @app.callback(invoke_without_command=True)
 def documents(
     context: typer.Context,
-    address: Address = "",
+    address: options.RetrievalAddress = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 10.0,
     as_json: options.Json = False,
@@ -59,14 +56,14 @@ def list_documents(
         Standing | None, typer.Option(help="What they are today, or on the day --as-of.")
     ] = None,
     as_of: Annotated[str, typer.Option(metavar="YYYY-MM-DD")] = "",
-    address: Address = "",
+    address: options.RetrievalAddress = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 10.0,
     as_json: options.Json = False,
 ) -> None:
     """The current version of every document, by name; options narrow the list."""
     target = system.address("retrieval", address, data_dir)
-    wanted = pb.ListDocumentsRequest(
+    request = pb.ListDocumentsRequest(
         page_size=PAGE_SIZE,
         filter=pb.DocumentFilter(
             document_types=document_type or [],
@@ -77,13 +74,13 @@ def list_documents(
         standing=f"STANDING_{standing.name}" if standing else None,
         as_of=as_of,
     )
-
-    async def work() -> list[pb.ListDocumentsResponse]:
-        async with rpc.reach(SERVICE, target, idempotent=IDEMPOTENT) as channel:
-            stub = rpc_pb.RetrievalServiceStub(channel)
-            return await rpc.pages(stub.ListDocuments, wanted, timeout)
-
-    found = [document for page in rpc.run("documents list", work) for document in page.documents]
+    pages: list[pb.ListDocumentsResponse] = rpc.ask(
+        "documents list",
+        SERVICE,
+        target,
+        lambda stub: rpc.pages(stub.ListDocuments, request, timeout),
+    )
+    found = [document for page in pages for document in page.documents]
     view = {"documents": [json_view.document(d) for d in found]}
     output.show(view, Group(*(_line(document) for document in found)), as_json=as_json)
 
@@ -92,22 +89,18 @@ def list_documents(
 def show(
     document_id: Id,
     *,
-    address: Address = "",
+    address: options.RetrievalAddress = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 10.0,
     as_json: options.Json = False,
 ) -> None:
     """All that is known of one document."""
     target = system.address("retrieval", address, data_dir)
-
-    async def work() -> pb.GetDocumentResponse:
-        async with rpc.reach(SERVICE, target, idempotent=IDEMPOTENT) as channel:
-            request = pb.GetDocumentRequest(document_id=document_id)
-            stub = rpc_pb.RetrievalServiceStub(channel)
-            reply: pb.GetDocumentResponse = await stub.GetDocument(request, timeout=timeout)
-            return reply
-
-    view = json_view.document(rpc.run("documents show", work).document)
+    request = pb.GetDocumentRequest(document_id=document_id)
+    reply: pb.GetDocumentResponse = rpc.ask(
+        "documents show", SERVICE, target, lambda stub: stub.GetDocument(request, timeout=timeout)
+    )
+    view = json_view.document(reply.document)
     table = Table.grid("name", Column(overflow="fold"), padding=(0, 2))
     for name, value in view.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
@@ -119,22 +112,20 @@ def show(
 def delete(
     document_id: Id,
     *,
-    address: Address = "",
+    address: options.RetrievalAddress = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 60.0,
     as_json: options.Json = False,
 ) -> None:
     """Remove a document: its passages, its text and its original bytes, all versions."""
     target = system.address("retrieval", address, data_dir)
-
-    async def work() -> pb.DeleteDocumentResponse:
-        async with rpc.reach(SERVICE, target) as channel:
-            request = pb.DeleteDocumentRequest(document_id=document_id)
-            stub = rpc_pb.RetrievalServiceStub(channel)
-            reply: pb.DeleteDocumentResponse = await stub.DeleteDocument(request, timeout=timeout)
-            return reply
-
-    reply = rpc.run("documents delete", work)
+    request = pb.DeleteDocumentRequest(document_id=document_id)
+    reply: pb.DeleteDocumentResponse = rpc.ask(
+        "documents delete",
+        SERVICE,
+        target,
+        lambda stub: stub.DeleteDocument(request, timeout=timeout),
+    )
     view = {"document_id": document_id, "passages_deleted": reply.passages_deleted}
     rendered = plain(f"Removed {document_id} with its {reply.passages_deleted} passages.")
     output.show(view, rendered, as_json=as_json)

@@ -12,7 +12,6 @@ from rich.console import Console, Group
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 from verity.v1 import retrieval_service_pb2 as pb
-from verity.v1 import retrieval_service_pb2_grpc as rpc_pb
 
 from cli import json_view, manifest, options, output, rpc, system
 from cli.errors import FAILED, CliError
@@ -24,11 +23,6 @@ INTERRUPTED = 130
 SUFFIXES = {
     *(".pdf", ".docx", ".xlsx", ".pptx", ".html", ".htm", ".eml", ".md", ".markdown", ".txt"),
 }
-
-Address = Annotated[
-    str,
-    typer.Option(envvar="VERITY_RETRIEVAL_ADDRESS", help="The retrieval service's HOST:PORT."),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +91,7 @@ def ingest(
     workers: Annotated[
         int, typer.Option(min=1, max=32, help="Files that are on their way at once.")
     ] = 2,
-    address: Address = "",
+    address: options.RetrievalAddress = "",
     data_dir: options.DataDir = options.DEFAULT_DATA_DIR,
     timeout: options.Timeout = 600.0,
     as_json: options.Json = False,
@@ -199,8 +193,7 @@ async def ingest_all(
     outcomes = {} if ended is None else ended
     repeated = _repeated(files)
     waiting = iter(enumerate(files))
-    async with rpc.reach(SERVICE, target) as channel:
-        stub = rpc_pb.RetrievalServiceStub(channel)
+    async with rpc.reach(SERVICE, target) as stub:
         with Progress(*columns, console=console, transient=True) as progress:
             overall = progress.add_task("all files", total=len(files), stage=f"0 of {len(files)}")
 

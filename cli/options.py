@@ -19,6 +19,18 @@ DataDir = Annotated[
         help="Where the system keeps what it knows, and says where it runs.",
     ),
 ]
+OrchestratorAddress = Annotated[
+    str,
+    typer.Option("--address", envvar="VERITY_ADDRESS", help="The orchestrator's HOST:PORT."),
+]
+RetrievalAddress = Annotated[
+    str,
+    typer.Option(
+        "--address",
+        envvar="VERITY_RETRIEVAL_ADDRESS",
+        help="The retrieval service's HOST:PORT.",
+    ),
+]
 DEFAULT_DATA_DIR = Path("var")
 
 

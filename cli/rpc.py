@@ -2,8 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import grpc
@@ -14,6 +15,21 @@ from services.chassis import client, identity, telemetry
 from services.chassis.settings import Settings, Unreadable, faults
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service, as commands call it.
+
+    Attributes:
+        name: Its full name.
+        stub: Its methods, on a channel.
+        idempotent: Those that may be sent again when it was unavailable.
+    """
+
+    name: str
+    stub: Callable[[grpc.aio.Channel], Any]
+    idempotent: tuple[str, ...] = ()
 
 
 def run(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -70,21 +86,30 @@ async def pages(call: Callable[..., Any], request: Any, seconds: float) -> list[
             return replies
 
 
+def ask(command: str, service: Service, address: str, call: Callable[[Any], Awaitable[Any]]) -> Any:
+    """The reply to a command's one call, of a method of the service's stub."""
+
+    async def work() -> Any:
+        async with reach(service, address) as stub:
+            return await call(stub)
+
+    return run(command, work)
+
+
 @asynccontextmanager
-async def reach(
-    service: str, address: str, *, idempotent: Collection[str] = ()
-) -> AsyncIterator[grpc.aio.Channel]:
-    """A channel to a service; a call that fails on it leaves as a CliError."""
-    tls = _settings().tls
-    async with client.channel(address, service=service, idempotent=idempotent, tls=tls) as channel:
+async def reach(service: Service, address: str) -> AsyncIterator[Any]:
+    """A service's methods; a call of one that fails leaves as a CliError."""
+    async with client.channel(
+        address, service=service.name, idempotent=service.idempotent, tls=_settings().tls
+    ) as channel:
         with explained(service, address):
-            yield channel
+            yield service.stub(channel)
 
 
 @contextmanager
-def explained(service: str, address: str) -> Iterator[None]:
+def explained(service: Service, address: str) -> Iterator[None]:
     """A call that fails inside leaves as a CliError."""
     try:
         yield
     except grpc.aio.AioRpcError as error:
-        raise from_rpc(error, service.rpartition(".")[2], address) from error
+        raise from_rpc(error, service.name.rpartition(".")[2], address) from error

@@ -12,9 +12,14 @@ import grpc
 from verity.v1 import retrieval_service_pb2 as pb
 from verity.v1 import retrieval_service_pb2_grpc as rpc_pb
 
+from cli import rpc
 from cli.errors import CliError
 
-SERVICE = "verity.v1.RetrievalService"
+SERVICE = rpc.Service(
+    "verity.v1.RetrievalService",
+    rpc_pb.RetrievalServiceStub,
+    idempotent=("GetDocument", "ListDocuments"),
+)
 CHUNK = 256 * 1024
 # Between two attempts of a file for which the service has no room.
 _PAUSE_SECONDS = 0.5
