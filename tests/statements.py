@@ -1,14 +1,15 @@
 """Statements held against what they cite, as the case files say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from services.verification.evidence import Passage, Reason, Span
+from services.verification.entailment import MIN_COVERAGE
+from services.verification.evidence import Finding, Passage, Reason, Span, Statement
 from services.verification.source import Cited, Source
-from services.verification.verdict import compare
+from services.verification.verdict import compare, conflicts_among, examine
 
 AGREE = "AGREE"
 
@@ -24,6 +25,16 @@ def cited(text: str, part: str | None = None) -> Cited:
     part = part or text
     start = text.index(part)
     return Cited(Source(Passage("p", text)), Span(start, start + len(part)))
+
+
+def verify(
+    statement: Statement,
+    sources: Mapping[str, Source],
+    min_coverage: float = MIN_COVERAGE,
+    today: str = "",
+) -> Finding:
+    """The finding on one statement alone, without a judge."""
+    return examine(statement, sources, conflicts_among(sources, today), min_coverage).finding
 
 
 def reasons(statement: str, *evidence: Cited, min_coverage: float = 0) -> Sequence[Reason]:

@@ -19,9 +19,3 @@ def scopes(method: str) -> frozenset[str]:
     # The stubs type an extension as a descriptor alone.
     named: list[rules_pb2.Scope] = list(rpc.GetOptions().Extensions[rules_pb2.scopes])  # type: ignore[index]
     return frozenset(rules_pb2.Scope.Name(one).removeprefix(_PREFIX).lower() for one in named)
-
-
-def all_scopes() -> frozenset[str]:
-    """Every scope there is."""
-    names = (value.name for value in rules_pb2.Scope.DESCRIPTOR.values if value.number)
-    return frozenset(name.removeprefix(_PREFIX).lower() for name in names)

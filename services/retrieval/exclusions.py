@@ -1,12 +1,11 @@
 """Which documents a search for a day leaves out, and why."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.retrieval.catalog import Catalog, Filter
 from services.retrieval.passage import Metadata, Passage, StoredDocument, document_id
-from services.retrieval.standing import Standing, on
+from services.retrieval.standing import Standing, by_superseded, on
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ async def out_of_force(
     What supersedes them may be any document that the reader may read, be it one that the filter
     leaves out.
     """
-    superseding = _by_superseded(await catalog.superseding(tenant))
+    superseding = by_superseded(await catalog.superseding(tenant))
     named = await catalog.named(tenant, sorted(superseding))
     admitted = catalog.where(tenant, narrow)
     documents = {document.id: document for document in await catalog.dated_out(tenant, narrow, day)}
@@ -59,11 +58,3 @@ def _exclusion(
         effective = [m for m in superseding if on(day, m, ()) is Standing.IN_FORCE]
         by = max(effective, key=lambda m: (m.effective_from, m.published, m.source_name))
     return Exclusion(document, standing, by, document_id(tenant, by.source_name) if by else "")
-
-
-def _by_superseded(documents: Sequence[Metadata]) -> Mapping[str, Sequence[Metadata]]:
-    superseding = defaultdict(list)
-    for metadata in documents:
-        for name in metadata.supersedes:
-            superseding[name].append(metadata)
-    return superseding

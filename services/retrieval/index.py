@@ -204,6 +204,15 @@ class Index(Protocol):
         ...
 
 
+def of_kind(records: Iterable[Record], tenant: str, kind: Kind) -> dict[str, Record]:
+    """Those of that tenant and kind, by id."""
+    return {
+        record.id: record
+        for record in records
+        if record.payload.get("tenant") == tenant and record.payload.get("kind") == kind
+    }
+
+
 def well_formed(ids: Iterable[str]) -> list[str]:
     """Those that can be a point's id: UUIDs in their usual form. Stores fail on others."""
     return [id_ for id_ in ids if _UUID.fullmatch(id_)]

@@ -3,8 +3,7 @@
 import base64
 import binascii
 import json
-from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from services.chassis.errors import InvalidInput, Violation
@@ -12,7 +11,7 @@ from services.retrieval import payload
 from services.retrieval.catalog import Catalog, Filter
 from services.retrieval.index import Index, Where
 from services.retrieval.passage import Groups, Metadata, StoredDocument
-from services.retrieval.standing import Standing, on
+from services.retrieval.standing import Standing, by_superseded, on
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Listing:
             return []
         names = [document.metadata.source_name for document in documents]
         where = self._catalog.where(tenant, Filter(), supersedes=names)
-        superseding = _by_superseded((await self._metadata(where)).values())
+        superseding = by_superseded((await self._metadata(where)).values())
         return [
             Listed(d, tuple(sorted(m.source_name for m in superseding.get(name, ()))))
             for d, name in zip(documents, names, strict=True)
@@ -95,7 +94,7 @@ class Listing:
         found = await self._metadata(where)
         # By all that the reader may read, what the filter leaves out too.
         everyone = await self._metadata(self._catalog.where(tenant, Filter())) if found else {}
-        superseding = _by_superseded(everyone.values())
+        superseding = by_superseded(everyone.values())
         return {
             id_: said.source_name
             for id_, said in found.items()
@@ -105,14 +104,6 @@ class Listing:
     async def _metadata(self, where: Where) -> dict[str, Metadata]:
         records = await self._index.scroll(where, fields=payload.METADATA)
         return {record.id: payload.to_metadata(record.payload) for record in records}
-
-
-def _by_superseded(documents: Iterable[Metadata]) -> dict[str, list[Metadata]]:
-    superseding = defaultdict(list)
-    for metadata in documents:
-        for name in metadata.supersedes:
-            superseding[name].append(metadata)
-    return superseding
 
 
 def _to_token(key: tuple[str, str]) -> str:

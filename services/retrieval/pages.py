@@ -41,14 +41,20 @@ def render(
     document: ParsedDocument,
     dpi: int,
 ) -> RenderedPage:
-    """Draw a page; what `boxes_for` says of arguments and errors holds here too.
+    """Draws a page, with a box around each line of each span.
+
+    Like `parsers.parse` it must not run in two threads of a process at once.
 
     Args:
         data: The file that `document` was parsed from.
-        page_number: The page to draw.
-        spans: What to highlight.
+        page_number: From 1.
+        spans: In any order; what overlaps is taken as one, what is on other pages is passed over.
         document: The file as it was parsed.
         dpi: Pixels per inch; fewer on a page so large that the image would not fit in memory.
+
+    Raises:
+        OutOfRange: The document has no such page.
+        FailedPrecondition: Its pages cannot be drawn: it is not a PDF.
     """
     page = _page(document, page_number)
     with pdf.opened(data) as opened, pdf.page_of(opened, page_number) as (drawn, printed):
@@ -68,28 +74,6 @@ def render(
     png = io.BytesIO()
     PIL.Image.alpha_composite(image, marks).convert("RGB").save(png, "PNG")
     return RenderedPage(png.getvalue(), image.width, image.height, boxes)
-
-
-def boxes_for(
-    data: bytes, page_number: int, spans: Sequence[Span], document: ParsedDocument
-) -> tuple[Box, ...]:
-    """Where spans of the document's text stand on a page: a box for each line of each span.
-
-    Like `parsers.parse` it must not run in two threads of a process at once.
-
-    Args:
-        data: The file that `document` was parsed from.
-        page_number: From 1.
-        spans: In any order; what overlaps is taken as one, what is on other pages is passed over.
-        document: The file as it was parsed.
-
-    Raises:
-        OutOfRange: The document has no such page.
-        FailedPrecondition: Its pages cannot be drawn: it is not a PDF.
-    """
-    page = _page(document, page_number)
-    with pdf.opened(data) as opened, pdf.page_of(opened, page_number) as (_, printed):
-        return tuple(_boxes(printed, document, page, spans))
 
 
 def _page(document: ParsedDocument, number: int) -> Page:

@@ -19,6 +19,7 @@ from services.retrieval.index import (
     SparseVector,
     Where,
     collection_name,
+    of_kind,
     well_formed,
 )
 from services.retrieval.qdrant_shard import OPTIMIZE_AFTER, LiveShard
@@ -82,12 +83,7 @@ class EdgeIndex:
         found = await self._shard.read(
             lambda shard: shard.retrieve([*well_formed(ids)], with_payload=True, with_vector=False)
         )
-        records = (Record(str(point.id), point.payload or {}) for point in found)
-        return {
-            record.id: record
-            for record in records
-            if record.payload.get("tenant") == tenant and record.payload.get("kind") == kind
-        }
+        return of_kind(map(_to_record, found), tenant, kind)
 
     async def nearest(
         self,
@@ -136,7 +132,7 @@ class EdgeIndex:
                 offset=offset, limit=_SCROLL_PAGE, filter=condition, with_payload=payload
             )
             points, offset = await self._shard.read(partial(_scroll, request))
-            records += (Record(str(point.id), point.payload or {}) for point in points)
+            records += map(_to_record, points)
             if offset is None:
                 return records
 
@@ -203,6 +199,10 @@ def _scroll(
     request: qdrant.ScrollRequest, shard: qdrant.EdgeShard
 ) -> tuple[list[qdrant.Record], PointId | None]:
     return shard.scroll(request)
+
+
+def _to_record(point: qdrant.Record) -> Record:
+    return Record(str(point.id), point.payload or {})
 
 
 def _to_hits(points: Sequence[qdrant.ScoredPoint]) -> list[Hit]:

@@ -16,6 +16,7 @@ from services.retrieval.index import (
     SparseVector,
     Where,
     collection_name,
+    of_kind,
     well_formed,
 )
 from services.retrieval.qdrant_call import MAX_SECONDS, bounded
@@ -109,12 +110,7 @@ class ServerIndex:
             found = await self._client.retrieve(
                 self._collection, well_formed(ids), with_payload=True, timeout=timeout
             )
-        records = (Record(str(point.id), point.payload or {}) for point in found)
-        return {
-            record.id: record
-            for record in records
-            if record.payload.get("tenant") == tenant and record.payload.get("kind") == kind
-        }
+        return of_kind(map(_to_record, found), tenant, kind)
 
     async def nearest(
         self,
@@ -164,7 +160,7 @@ class ServerIndex:
                     with_payload=True if fields is None else list(fields),
                     timeout=timeout,
                 )
-            records += (Record(str(point.id), point.payload or {}) for point in points)
+            records += map(_to_record, points)
             if offset is None:
                 return records
 
@@ -223,6 +219,10 @@ def _to_filter(where: Where, *, kind: bool = True) -> models.Filter:
             for name, values in where.none_of.items()
         ],
     )
+
+
+def _to_record(point: models.Record) -> Record:
+    return Record(str(point.id), point.payload or {})
 
 
 def _to_hits(points: Sequence[models.ScoredPoint]) -> list[Hit]:

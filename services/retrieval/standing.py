@@ -1,6 +1,7 @@
 """Whether a document applies on a day: by its dates, and by what takes its place."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
 
 from services.retrieval.passage import Metadata
@@ -28,6 +29,15 @@ def on(day: str, document: Metadata, superseding: Iterable[Metadata]) -> Standin
     if any(_is_effective(day, other) for other in superseding):
         return Standing.SUPERSEDED
     return Standing.IN_FORCE
+
+
+def by_superseded(documents: Iterable[Metadata]) -> Mapping[str, Sequence[Metadata]]:
+    """What supersedes each source name; a name that nothing supersedes is left out."""
+    superseding = defaultdict(list)
+    for metadata in documents:
+        for name in metadata.supersedes:
+            superseding[name].append(metadata)
+    return superseding
 
 
 def _is_effective(day: str, document: Metadata) -> bool:

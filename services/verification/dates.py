@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from services.verification.bounds import Comparator
 from services.verification.evidence import Span
-from services.verification.phrases import any_of, whole
+from services.verification.phrases import any_of
 
 _MONTH_NAMES = (
     "january jan",
@@ -107,8 +107,6 @@ _AT_THE_LATEST = re.compile(r",? at the latest\b| or (?:earlier|before)\b", re.I
 _REACH = 30
 _MONTHS_A_QUARTER = 3
 _MONTHS_A_HALF = 6
-BEFORE = re.compile(whole(any_of("before | prior to")), re.IGNORECASE)
-AFTER = re.compile(whole(any_of("after | following")), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,6 @@ _BACKWARDS = re.compile(
     r"\b(?:from|compared (?:with|to)|against|versus|vs|than|after)\b", re.IGNORECASE
 )
 _TOTAL = stem("total")
-_DAY = Decimal(86_400)
 _MONTHS_A_YEAR = 12
 
 

@@ -143,15 +143,6 @@ class Figure:
     places: frozenset[tuple[str, str]]
     starts: Date | None
 
-    def is_alike(self, other: "Figure") -> bool:
-        """Whether all that is said of both in words is the same."""
-        return (self.about, self.view, self.beside, self.places) == (
-            other.about,
-            other.view,
-            other.beside,
-            other.places,
-        ) and (self.is_rule, self.is_yearly) == (other.is_rule, other.is_yearly)
-
 
 def figures(sentence: Cited) -> Iterator[Figure]:
     """The figures of a sentence of which it is plain what they measure."""

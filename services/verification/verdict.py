@@ -48,16 +48,6 @@ class Examined:
     rests_on: Sequence[Cited] = ()
 
 
-def verify(
-    statement: Statement,
-    sources: Mapping[str, Source],
-    min_coverage: float = entailment.MIN_COVERAGE,
-    today: str = "",
-) -> Finding:
-    """The finding on one statement alone, without a judge; `today` is as for Conflicts."""
-    return examine(statement, sources, conflicts_among(sources, today), min_coverage).finding
-
-
 def conflicts_among(sources: Mapping[str, Source], today: str) -> Conflicts:
     return Conflicts(among(sources.values()), today)
 
@@ -105,13 +95,6 @@ def compare(
     reading = unwrapped(text)
     found = _compare(reading.text, cited, min_coverage)
     return replace(found, reasons=_placed(found.reasons, reading))
-
-
-def judge(
-    text: str, cited: Sequence[Cited], min_coverage: float = entailment.MIN_COVERAGE
-) -> list[Reason]:
-    """What is wrong with a text, given the words it rests on."""
-    return list(compare(text, cited, min_coverage).reasons)
 
 
 def _departures(text: str, cited: Sequence[Cited]) -> list[Reason]:

@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from statements import verify
 
 from services.verification import grounding
 from services.verification.evidence import Code, DraftCitation, Passage, Statement, Verdict
-from services.verification.verdict import sources_of, verify
+from services.verification.verdict import sources_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "verification.md"
 TABLES = {

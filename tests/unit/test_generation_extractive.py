@@ -9,6 +9,7 @@ import nupunkt
 import pytest
 from effort import is_linear
 from observed import eventually
+from statements import verify
 
 from services.chassis.errors import DeadlineExceeded
 from services.generation.drafter import (
@@ -24,7 +25,7 @@ from services.generation.sentences import reading
 from services.verification.evidence import DraftCitation, Verdict
 from services.verification.evidence import Passage as Evidence
 from services.verification.evidence import Statement as Claim
-from services.verification.verdict import sources_of, verify
+from services.verification.verdict import sources_of
 
 THRESHOLD = (
     "Section 4.2: Any corporate entity with a UBO holding more than 25% equity must submit a"

@@ -10,7 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from services.chassis.errors import InvalidInput
 from services.retrieval.document import OcrPage
-from services.retrieval.pages import boxes_for
+from services.retrieval.pages import render
 from services.retrieval.parsed import dump, load
 from services.retrieval.parsers import parse
 
@@ -81,7 +81,7 @@ def test_a_picture_is_read_into_lines_with_boxes_and_the_page_says_how_surely(te
     assert (tesseract.folder / "picture").read_bytes().startswith(b"P5 2481 3508 255\n")
     assert "-l eng+deu" in (tesseract.folder / "arguments").read_text()
     assert load(dump(document)) == document
-    assert boxes_for(a_scan(), 1, [(0, 7)], document) == (box,)
+    assert render(a_scan(), 1, [(0, 7)], document, 72).boxes == (box,)
 
 
 def test_only_pages_without_words_that_are_not_blank_are_given_to_it(tesseract):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from statements import verify
 
 from services.verification.conflict import Conflicts, among
 from services.verification.evidence import (
@@ -19,7 +20,7 @@ from services.verification.evidence import (
 from services.verification.index import Index
 from services.verification.measures import figures
 from services.verification.source import Cited, Source
-from services.verification.verdict import sources_of, verify
+from services.verification.verdict import sources_of
 
 CASES = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "conflicts.yaml").read_text(encoding="utf-8")

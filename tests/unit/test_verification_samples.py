@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from statements import verify
 
 from services.verification.evidence import DraftCitation, Passage, Statement, Verdict
 from services.verification.sentences import states_something
 from services.verification.source import Source
-from services.verification.verdict import sources_of, verify
+from services.verification.verdict import sources_of
 
 SOURCES = sorted((Path(__file__).parents[2] / "samples" / "source").glob("*.md"))
 EXCHANGES = (

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from statements import verify
 
 from services.verification import facts
 from services.verification.citing import check_citation
@@ -17,7 +18,7 @@ from services.verification.evidence import (
     Statement,
     Verdict,
 )
-from services.verification.verdict import sources_of, verify
+from services.verification.verdict import sources_of
 
 CASES = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "verdicts.yaml").read_text(encoding="utf-8")
