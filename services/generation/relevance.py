@@ -9,6 +9,8 @@
 - Relevance is the share of the question that is covered, less if the question asks for a date, a
   number or a duty and the sentence shows none, or if the question names a period and the sentence
   names only others. A question that asks several things asks for no one form.
+- It is less, too, where nothing in particular is asked (`topics.py`): of a mere topic, half of the
+  words may stand in any sentence.
 """
 
 import math
@@ -18,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from services.generation.terms import Text
+from services.generation.topics import is_topic
 
 # Measured on CLAP NQ's development questions: none of these matters much, between half and double.
 _RARITY = 0.5
@@ -97,6 +100,7 @@ class Question:
 
     def __init__(self, wording: str, read: Text, passages: Sequence[Text]) -> None:
         self._read = read
+        self._is_topic = is_topic(wording)
         self.parts = max(1, len(_ASKS.findall(wording)))
         self._shown = [shows for asks, shows in _FORMS if asks.search(wording)]
         if self.parts > 1:
@@ -123,6 +127,8 @@ class Question:
         if not self._has_form(sentence):
             relevance *= _BESIDE_THE_POINT
         if self._is_of_another_period(read):
+            relevance *= _BESIDE_THE_POINT
+        if self._is_topic:
             relevance *= _BESIDE_THE_POINT
         return Judgement(covered, relevance)
 

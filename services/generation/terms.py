@@ -28,7 +28,7 @@ _FUNCTION_WORDS = _words("""
     you your
 """)
 # Words of a question for the kind of answer it wants. An answer shows it and does not say it.
-_KINDS_OF_ANSWER = _words("""
+KINDS_OF_ANSWER = _words("""
     action amount cause causes difference differences example examples fact facts figure happen
     happened happens identify kind located mean meaning meant means number percentage purpose rate
     reason reasons show type types value way ways
@@ -166,7 +166,7 @@ class Reader:
             return _MOVEMENTS[word]
         if word in _NEGATIONS or word.endswith("n't"):
             return "not"
-        if len(word) == 1 or word in _FUNCTION_WORDS or word in _KINDS_OF_ANSWER:
+        if len(word) == 1 or word in _FUNCTION_WORDS or word in KINDS_OF_ANSWER:
             return ""
         stem = self._stem(word)
         return _MOVEMENTS.get(stem, stem)

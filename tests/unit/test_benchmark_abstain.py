@@ -15,11 +15,15 @@ def rows(path, *questions):
 
 
 def test_what_is_answered_rightly_and_wrongly_is_told_apart(tmp_path):
-    rows(tmp_path / "answerable_dev.jsonl", "where does the delaware river begin")
+    begin = "where does the delaware river begin"
+    rows(tmp_path / "answerable_dev.jsonl", begin, begin)
     rows(tmp_path / "unanswerable_dev.jsonl", "who painted the ceiling of the chapel", "what is 7")
     found = abstain.measure(["--data", str(tmp_path)])
-    assert found["questions"] == {"answerable": 1, "unanswerable": 2}
+    assert found["questions"] == {"answerable": 2, "unanswerable": 2}
     assert (found["answered_of_answerable"], found["silent_of_unanswerable"]) == (1.0, 1.0)
     assert found["auroc"] == 1.0
-    assert [found["curve"][0]["coverage"], found["curve"][0]["risk"]] == [1.0, 0.667]
+    # No risk up to half of the questions, then a third and a half.
+    assert found["aurc"] == round((0 + 0 + 1 / 3 + 1 / 2) / 4, 3)
+    assert [half["auroc"] for half in found["halves"].values()] == [1.0, 1.0]
+    assert [found["curve"][0]["coverage"], found["curve"][0]["risk"]] == [1.0, 0.5]
     assert len(found["curve"]) == abstain.STEPS + 1

@@ -244,6 +244,15 @@ def test_the_cut_is_a_setting():
     assert not extract("Which revenue?", *QUARTER, cut=0.0).insufficient
 
 
+def test_of_a_topic_that_asks_nothing_more_must_be_covered_than_of_a_question():
+    given = [passage("a", "The custody agreement names a branch in Bergen.")]
+    assert not extract(
+        "What does the custody agreement say of a delivery in Bergen?", *given
+    ).insufficient
+    assert extract("delivery Bergen custody fee agreement", *given).insufficient
+    assert not extract("custody agreement Bergen", *given).insufficient
+
+
 def test_the_same_task_gives_the_same_draft():
     task = Task(UBO_QUESTION, (*POLICY, *QUARTER))
     assert extractor().extract(task) == extractor().extract(task)
