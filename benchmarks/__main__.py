@@ -5,32 +5,25 @@ import importlib
 import json
 import sys
 
+NAMES = (
+    *("abstain", "claims", "ingest", "learning", "locate", "loop", "mutations", "pages"),
+    *("parsers", "quotes", "retrieval", "search", "serve", "stream", "verify"),
+)
+
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    names = [
-        *(
-            "abstain",
-            "claims",
-            "learning",
-            "ingest",
-            "locate",
-            "loop",
-            "mutations",
-            "pages",
-            "parsers",
-            "quotes",
-        ),
-        *("retrieval", "search", "serve", "stream", "verify"),
-    ]
-    parser.add_argument("name", choices=names)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        epilog="`python -m benchmarks NAME --help` lists the options of one.",
+        # After a name, help is that of the one it names.
+        add_help=arguments[:1] not in [[name] for name in NAMES],
+    )
+    parser.add_argument("name", choices=NAMES)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options, rest = parser.parse_known_args(arguments)
     figures = importlib.import_module(f"benchmarks.{options.name}").measure(rest)
-    if options.json:
-        print(json.dumps(figures))
-    else:
-        print(json.dumps(figures, indent=2))
+    print(json.dumps(figures, indent=None if options.json else 2))
     return 0
 
 

@@ -28,8 +28,7 @@ SERVICES = {
 }
 GATEWAY = "gateway"
 REDIS = "redis"
-# Where the page is built.
-PAGE = Path(__file__).parents[1] / "web" / "dist"
+_PAGE = Path(__file__).parents[1] / "web" / "dist"
 _LOOPBACK_HOSTS = {"127.0.0.1", "localhost", "[::1]"}
 # A refused connection is tried again at once, not after gRPC's second, and never by way of a proxy.
 _LOOPBACK = [
@@ -37,6 +36,11 @@ _LOOPBACK = [
     ("grpc.max_reconnect_backoff_ms", 200),
     ("grpc.enable_http_proxy", 0),
 ]
+
+
+def page_dir() -> Path:
+    """Where the built page is, if it has been built."""
+    return Path(os.environ.get("VERITY_PAGE_DIR", _PAGE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,7 @@ def _gateway(chosen: Ports, address: dict[str, str]) -> Part:
         "VERITY_AUTH": os.environ.get("VERITY_AUTH", "none"),
         "VERITY_GATEWAY_BIND": chosen.gateway,
         "VERITY_METRICS_BIND": f"{HOST}:{chosen.metrics[GATEWAY]}",
-        "VERITY_PAGE_DIR": os.environ.get("VERITY_PAGE_DIR", str(PAGE)),
+        "VERITY_PAGE_DIR": str(page_dir()),
         **{f"VERITY_{name.upper()}_TARGET": target for name, target in address.items()},
     }
     if host in _LOOPBACK_HOSTS and not os.environ.get("VERITY_ALLOWED_HOSTS"):

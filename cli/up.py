@@ -274,6 +274,8 @@ def _table(view: dict[str, Any]) -> Group:
         memory, start = f"{one['rss_bytes'] / 2**20:.0f} MiB", f"{one['start_seconds']:.1f} s"
         table.add_row(name, one["address"], one["metrics"], str(one["pid"]), memory, start)
     ready = f"Serving after {view['seconds_to_serving']:.1f} s on {clean(view['data_dir'])}. "
-    gateway = view["services"].get(plan.GATEWAY)
-    page = f"Open http://{gateway['address']}, or ask with " if gateway else "Ask with "
+    page = "Ask with "
+    if gateway := view["services"].get(plan.GATEWAY):
+        built = (plan.page_dir() / "index.html").is_file()
+        page = f"Open http://{gateway['address']}, or ask with " if built else page
     return Group(table, Text(ready + page + '`verity ask "…"`; Ctrl-C stops it.', "green"))

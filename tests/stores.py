@@ -44,7 +44,7 @@ class Store:
                 with self.client() as client:
                     client.ping()
             except redis.ConnectionError:
-                time.sleep(0.01)
+                time.sleep(0.01)  # What another process does raises no event here.
             else:
                 return
         raise TimeoutError("the store did not start")

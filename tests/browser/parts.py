@@ -113,7 +113,7 @@ def wait_until_ready(system: System) -> None:
             with contextlib.suppress(httpx.TransportError):
                 if client.get("/readyz").status_code == HTTPStatus.OK:
                     return
-            time.sleep(0.1)
+            time.sleep(0.1)  # The gateway says it by answering; no event comes of it.
     pytest.fail("the system did not come back")
 
 

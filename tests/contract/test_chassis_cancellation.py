@@ -100,7 +100,8 @@ async def test_a_reply_stream_that_is_given_up_is_closed_in_its_own_context(
     async with probing(None) as client:
         call = client.start(kind, timeout=10)
         await anext(aiter(call))
-        # Nobody reads on, so the server cannot write on: the generator is left at its yield.
+        # Nobody reads on, so the server cannot write on: the generator is left at its yield. No
+        # event tells of a write that waits; when no more are made for a while, one does.
         before = 0
         while len(made) > before:
             before = len(made)

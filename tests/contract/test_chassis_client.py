@@ -134,19 +134,22 @@ async def test_a_service_that_is_gone_is_unavailable_and_works_again_when_it_is_
 
 
 async def test_a_connection_that_is_given_up_for_its_age_costs_no_call():
+    connections, ended = set(), asyncio.Event()
+
     async def act(request, context):
-        await asyncio.sleep(0.01)
+        connections.add(context.peer())
         return pb.GenerateResponse()
 
-    async def slow(request, context):
-        await asyncio.sleep(0.5)
-        return pb.GenerateResponse()
+    async def two_requests():
+        yield pb.GenerateRequest(question="q")
+        await ended.wait()
+        yield pb.GenerateRequest(question="q")
 
     settings = Settings(max_connection_age_seconds=1)
-    async with probing(act, settings, idempotent=("Unary",)) as call:
-        stream = asyncio.create_task(call("BothStreams", *["q"] * 200))
-        loop = asyncio.get_running_loop()
-        until = loop.time() + 2.5  # Two ages.
-        while loop.time() < until:
-            await call("Unary")
-        assert len(await stream) == 200
+    async with probing(act, settings, deadline=60, idempotent=("Unary",)) as call:
+        stream = call.start("BothStreams", requests=two_requests())
+        async with asyncio.timeout(60):
+            while len(connections) < 3:  # The stream is on the first of them.
+                await call("Unary")
+        ended.set()
+        assert len([reply async for reply in stream]) == 2

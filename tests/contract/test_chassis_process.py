@@ -17,7 +17,7 @@ from probe import NAME, Client
 from services.chassis.client import channel
 
 MAIN = """
-import asyncio, sys
+import asyncio, structlog, sys
 sys.path.insert(0, "tests")
 from probe import service
 from services.chassis import telemetry
@@ -26,7 +26,8 @@ from services.chassis.settings import Settings
 from verity.v1 import generation_service_pb2 as pb
 
 async def act(request, context):
-    await asyncio.sleep(0.3)
+    structlog.get_logger().info("asked")
+    await asyncio.sleep(0.3)  # Still under way when the signal comes.
     return pb.GenerateResponse(generator=telemetry.trace_id())
 
 async def warm_up():
@@ -92,7 +93,8 @@ async def test_a_signal_lets_twenty_calls_finish_and_exits_with_0(number):
             call = Client(opened)
             await call("Unary")
             calls = [asyncio.create_task(call("Unary")) for _ in range(20)]
-            await asyncio.sleep(0.1)  # On their way; each takes 0.3 s.
+            for _ in range(1 + len(calls)):
+                await process.logged("asked")
             process.process.send_signal(number)
             await asyncio.gather(*calls)
         assert await process.exit() == (0, "closed\n")

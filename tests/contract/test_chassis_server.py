@@ -162,9 +162,17 @@ async def test_calls_in_flight_finish_during_the_stop_and_new_ones_are_unavailab
 
 
 async def test_replacing_one_of_two_servers_under_load_fails_no_call():
+    answered = 0
+
     async def act(request, context):
-        await asyncio.sleep(0.005)
+        nonlocal answered
+        await asyncio.sleep(0.005)  # So that some are always under way.
+        answered += 1
         return pb.GenerateResponse()
+
+    async def more():
+        seen = answered
+        assert await eventually(lambda: answered > seen + 100)
 
     old = serving(service(act), Settings(drain_seconds=0.2))
     address = (await old.__aenter__()).address
@@ -182,10 +190,10 @@ async def test_replacing_one_of_two_servers_under_load_fails_no_call():
             return calls
 
         callers = [asyncio.create_task(load()) for _ in range(8)]
-        await asyncio.sleep(0.2)  # Under load.
+        await more()
         await old.__aexit__(None, None, None)
         async with serving(service(act), Settings(bind=address)):
-            await asyncio.sleep(0.2)
+            await more()
             replacing.set()
             assert all(await asyncio.gather(*callers))
 
@@ -323,7 +331,7 @@ async def test_a_client_may_ping_as_often_as_is_published_without_calls(monkeypa
         writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(SETTINGS))
         for _ in range(8):
             writer.write(_frame(PING, payload=bytes(8)))
-            await asyncio.sleep(transport.PING_SECONDS)
+            await asyncio.sleep(transport.PING_SECONDS)  # How often is what is tested.
         kinds, acknowledged = set(), 0
         async with asyncio.timeout(5):
             while acknowledged < 8:

@@ -210,7 +210,7 @@ async def test_certificates_changed_under_load_fail_no_call_and_are_used(authori
     seen = set()
 
     async def act(request, context):
-        await asyncio.sleep(0.002)
+        await asyncio.sleep(0.002)  # So that some are always under way.
         [pem] = context.auth_context()["x509_pem_cert"]
         seen.add(x509.load_pem_x509_certificate(pem).serial_number)
         return pb.GenerateResponse()

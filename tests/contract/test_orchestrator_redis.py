@@ -115,7 +115,7 @@ async def test_a_claim_ends_by_itself(running, inside):
         deadline = time.monotonic() + 5
         while inside.exists(*inside.keys() or ["none"]):
             assert time.monotonic() < deadline
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # A key that ends raises no event here.
         assert await memory.claim(T, C, Lease("k", "f", "2"), 60) is None
 
 

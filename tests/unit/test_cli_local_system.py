@@ -11,7 +11,7 @@ from rich.console import Console
 
 from cli import system
 from cli.plan import Part
-from cli.up import LocalSystem
+from cli.up import LocalSystem, _table
 from tests.cli_service import SERVICE, STUBBORN, gone, spec, until
 
 
@@ -86,3 +86,15 @@ async def test_json_says_once_what_runs_where(tmp_path, started, capsys):
     assert one["metrics"] == "127.0.0.1:2"
     assert one["rss_bytes"] > 1_000_000
     assert one["start_seconds"] > 0
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_the_page_is_offered_only_where_it_has_been_built(tmp_path, monkeypatch, built):
+    monkeypatch.setenv("VERITY_PAGE_DIR", str(tmp_path))
+    if built:
+        (tmp_path / "index.html").touch()
+    one = {"pid": 1, "address": "h:1", "metrics": "", "rss_bytes": 0, "start_seconds": 0.0}
+    console = Console(file=io.StringIO())
+    view = {"services": {"gateway": one}, "seconds_to_serving": 1.0, "data_dir": "var"}
+    console.print(_table(view))
+    assert ("Open http://h:1" in console.file.getvalue()) == built
