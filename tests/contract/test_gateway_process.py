@@ -62,7 +62,7 @@ async def test_a_signal_first_says_not_ready_then_lets_requests_finish_and_exits
     behaviour = Behaviour(held=asyncio.Event(), error_after=2)
     async with (
         services(behaviour) as addresses,
-        started(targets(addresses), VERITY_DRAIN_SECONDS="1") as process,
+        started(targets(addresses), VERITY_DRAIN_SECONDS="3") as process,
     ):
         url = await listening(process)
         async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=20) as client:
@@ -74,7 +74,7 @@ async def test_a_signal_first_says_not_ready_then_lets_requests_finish_and_exits
             async def refused():
                 return (await client.get("/readyz")).status_code == 503
 
-            async with asyncio.timeout(0.9):
+            async with asyncio.timeout(10):
                 while not await refused():  # noqa: ASYNC110 - what a process does is no event here
                     await asyncio.sleep(0.01)
             assert (await client.get("/healthz")).status_code == 200

@@ -162,7 +162,7 @@ async def test_a_models_statement_is_streamed_and_leaving_closes_the_request_to_
             assert first.statement.text == statement["text"]
             assert first.statement.citations[0].passage_id == "p55"
             call.cancel()
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(5):
                 await model.seen.abandoned.wait()
 
 
@@ -274,7 +274,7 @@ async def test_the_callers_deadline_closes_the_request_to_the_model():
     async with modelling(Answer(hangs=True)) as (stub, model):
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await stub.Generate(request(), timeout=0.5)
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(5):
             await model.abandoned.wait()
     assert caught.value.code() is Code.DEADLINE_EXCEEDED
 
@@ -284,7 +284,7 @@ async def test_a_caller_that_goes_away_closes_the_request_to_the_model():
         call = stub.Generate(request(), timeout=10)
         await model.asked.wait()
         call.cancel()
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(5):
             await model.abandoned.wait()
 
 

@@ -366,7 +366,7 @@ async def test_other_calls_are_answered_while_the_model_works(directory):
     async with served(directory, embedder) as client:
         blocked = asyncio.create_task(client.texts("anything"))
         await asyncio.to_thread(embedder.started.wait, 20)
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(5):
             listed = await client.stub.ListDocuments(pb.ListDocumentsRequest())
         assert not listed.documents
         assert not blocked.done()

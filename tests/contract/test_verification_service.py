@@ -1,6 +1,7 @@
 """VerificationService over a real channel."""
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
@@ -17,6 +18,7 @@ from services.chassis.client import channel
 from services.chassis.server import Service, serving
 from services.chassis.settings import Settings
 from services.verification import verdict
+from services.verification.evidence import Passage
 from services.verification.scoring import Weights
 from services.verification.servicer import VerificationServicer
 from services.verification.verifier import Verifier
@@ -57,8 +59,8 @@ def drafted(text: str, *cites: tuple[str, str]) -> core.DraftStatement:
 
 
 @asynccontextmanager
-async def verification(workers: int = 2):
-    with ThreadPoolExecutor(workers) as executor:
+async def verification():
+    with ThreadPoolExecutor(2) as executor:
         service = Service(
             NAME,
             add_VerificationServiceServicer_to_server,
@@ -275,15 +277,23 @@ async def test_a_long_check_does_not_hold_up_the_others(stub):
     long.cancel()
 
 
-async def test_an_abandoned_check_frees_its_worker():
-    async with verification(workers=1) as stub:
-        filler = " ".join(f"Word{number} stands in sentence {number}." for number in range(2500))
-        request = pb.CheckGroundingRequest(answer=filler[:99_000], facts=[pb.Fact(text=filler)])
-        with pytest.raises(grpc.aio.AioRpcError) as late:
-            await stub.CheckGrounding(request, timeout=0.3)
-        assert late.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-        # The only worker is free again long before the abandoned check would have ended.
-        async with asyncio.timeout(3):
-            await stub.CheckGrounding(
-                pb.CheckGroundingRequest(answer="Fees.", facts=[pb.Fact(text="Fees.")])
-            )
+async def test_an_abandoned_check_ends_with_its_sentence_and_frees_its_worker():
+    asked, release, scored = threading.Event(), threading.Event(), []
+
+    def score(sentence, *_):
+        scored.append(sentence)
+        asked.set()
+        assert release.wait(20)
+        return 1.0
+
+    with ThreadPoolExecutor(1) as executor:
+        verifier = Verifier(executor, 0.6, score=score)
+        facts = [Passage("f", "The fee is due. The form is due.")]
+        abandoned = asyncio.create_task(verifier.check("The fee is due. The form is due.", facts))
+        await asyncio.to_thread(asked.wait, 20)
+        abandoned.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await abandoned
+        release.set()
+        await verifier.check("The form is due.", facts)
+    assert scored == ["The fee is due.", "The form is due."]

@@ -117,7 +117,7 @@ async def test_a_model_that_never_answers_or_stops_is_given_up_in_each_mode(mode
         for name in hanging:
             model.seen.abandoned.clear()
             assert await outcome(drafter, name, streamed=streamed) is Unavailable
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(5):
                 await model.seen.abandoned.wait()
         assert model.seen.drafts == len(hanging)
 

@@ -272,7 +272,7 @@ async def test_a_model_that_hangs_is_given_up_and_its_connection_closed(body, mo
     async with drafting(model, total_seconds=0.1) as drafter:
         with pytest.raises(Unavailable, match="in time"):
             await drafter.draft(TASK)
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(5):
             await model.abandoned.wait()
     assert len(model.requests) == 1
 
@@ -285,7 +285,7 @@ async def test_cancelling_closes_the_request_to_the_model(model):
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(5):
             await model.abandoned.wait()
 
 

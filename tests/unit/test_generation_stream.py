@@ -32,7 +32,7 @@ async def test_the_first_statement_is_there_before_the_model_has_said_the_second
             assert isinstance(first, Statement)
             assert first.text == RULE
             # Whoever has enough stops the model, which was in mid-sentence.
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(5):
             await model.seen.abandoned.wait()
 
 
@@ -52,7 +52,7 @@ async def test_what_can_be_no_draft_any_more_ends_the_request_to_the_model(begin
     async with drafting(script, Mode.JSON_SCHEMA) as (drafter, model):
         [draft] = [event async for event in drafter.stream(TASK)]
         assert draft.failure is failure
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(5):
             await model.seen.abandoned.wait()
 
 
@@ -72,7 +72,7 @@ async def test_a_cancelled_stream_closes_the_request_to_the_model():
         async with asyncio.timeout(5):
             await model.seen.asked.wait()
         task.cancel()
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(5):
             await model.seen.abandoned.wait()
 
 

@@ -193,11 +193,8 @@ async def test_the_event_loop_goes_on_while_the_model_works(gate):
     embedder = FakeEmbedder(gate=gate)
     async with Batcher(embedder).running() as batcher:
         task = await busy(batcher, embedder)
-        loop = asyncio.get_running_loop()
         for _ in range(100):
-            before = loop.time()
-            await asyncio.sleep(0)
-            assert loop.time() - before < 0.1
+            await asyncio.sleep(0)  # Would not come back while the model held the loop.
         assert not task.done()
         gate.set()
         await task
