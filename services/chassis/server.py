@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import signal
 import sys
@@ -79,6 +80,8 @@ class _Probed:
 WarmUp = Callable[[], Awaitable[object]]
 
 _PROBE_AGE_SECONDS = 300.0
+# Objects that are made beyond those that go before the collector looks at the new ones.
+_NEW_OBJECTS = 10_000
 
 
 @asynccontextmanager
@@ -147,7 +150,13 @@ async def serve(service: Service, settings: Settings, *, warm_up: WarmUp | None 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with serving(service, settings, warm_up=warm_up) as running:
+
+    async def warm() -> None:
+        if warm_up is not None:
+            await warm_up()
+        _leave_what_stays()
+
+    async with serving(service, settings, warm_up=warm) as running:
         stopping = asyncio.create_task(stop.wait())
         await asyncio.wait({stopping, running.warming}, return_when=asyncio.FIRST_COMPLETED)
         if not stopping.done():
@@ -174,6 +183,18 @@ def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
             }
             sys.stderr.write(json.dumps(line) + "\n")
         raise SystemExit(1) from None
+
+
+def _leave_what_stays() -> None:
+    """Keeps what is loaded by now, and stays, from the garbage collector.
+
+    While it looks through everything no call goes on: with 100,000 objects for 50 ms, and the more
+    often the more objects are made, as when a document comes in. What goes without its help, which
+    is nearly all, still goes at once.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
 
 
 def _listen(server: grpc.aio.Server, settings: Settings) -> str:

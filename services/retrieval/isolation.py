@@ -120,8 +120,9 @@ async def _start(memory_bytes: int, niceness: int) -> _Process:
             ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            # A terminal's Ctrl-C is for the parent, which decides when the process ends.
-            start_new_session=True,
+            # A terminal's Ctrl-C is for the parent, which decides when the process ends. No session
+            # of its own: Linux may share the CPU out by sessions; niceness counts within one.
+            process_group=0,
         )
     reader, writer = await asyncio.open_unix_connection(sock=ours)
     return _Process(popen, reader, writer)

@@ -74,8 +74,9 @@ async def optimize(path: Path) -> bool:
     process = subprocess.Popen(  # noqa: S603, ASYNC220 - our own module; returns within milliseconds
         [sys.executable, "-m", "services.retrieval.optimizing", str(path), str(os.getpid())],
         stdin=subprocess.DEVNULL,
-        # A terminal's Ctrl-C is for the parent, which decides when the process ends.
-        start_new_session=True,
+        # A terminal's Ctrl-C is for the parent, which decides when the process ends. No session
+        # of its own: Linux may share the CPU out by sessions; niceness counts within one.
+        process_group=0,
     )
     try:
         return await asyncio.to_thread(process.wait) == 0

@@ -17,7 +17,7 @@ from probe import NAME, Client
 from services.chassis.client import channel
 
 MAIN = """
-import asyncio, structlog, sys
+import asyncio, gc, structlog, sys
 sys.path.insert(0, "tests")
 from probe import service
 from services.chassis import telemetry
@@ -25,7 +25,12 @@ from services.chassis.server import run, serve
 from services.chassis.settings import Settings
 from verity.v1 import generation_service_pb2 as pb
 
+loaded = [[n] for n in range(1000)]
+
 async def act(request, context):
+    if request.question == "What does the collector look through?":
+        looked_at = {id(one) for one in gc.get_objects()}
+        return pb.GenerateResponse(generator=str(sum(id(one) in looked_at for one in loaded)))
     structlog.get_logger().info("asked")
     await asyncio.sleep(0.3)  # Still under way when the signal comes.
     return pb.GenerateResponse(generator=telemetry.trace_id())
@@ -121,6 +126,15 @@ async def test_a_dead_collector_costs_no_call_and_the_exit_is_clean():
         process.process.terminate()
         code, _ = await process.exit()
     assert code == 0
+
+
+async def test_what_is_loaded_when_a_process_is_ready_is_left_alone_by_the_garbage_collector():
+    async with started() as process:
+        address = (await process.logged("listening"))["address"]
+        await process.logged("ready")
+        async with channel(address, service=NAME, idempotent=[]) as opened:
+            [reply] = await Client(opened)("Unary", "What does the collector look through?")
+    assert reply.generator == "0"
 
 
 async def test_a_failed_warm_up_ends_the_process_with_an_error():

@@ -64,6 +64,11 @@ async def test_calls_share_one_process(worker):
     assert pids != {os.getpid()}
 
 
+async def test_the_process_is_of_our_session_where_niceness_counts_but_not_of_our_group(worker):
+    assert await worker.call(10, os.getsid, 0) == os.getsid(0)
+    assert await worker.call(10, os.getpgid, 0) != os.getpgid(0)
+
+
 async def test_calls_take_turns(worker):
     results = await asyncio.gather(*(worker.call(10, abs, -n) for n in range(20)))
     assert results == list(range(20))
