@@ -5,7 +5,9 @@ visible: its passages are written before, and count for nothing until the record
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from services.chassis.errors import NotFound, Unavailable
@@ -45,15 +47,36 @@ class Catalog:
     Args:
         index: Where they are.
         groups: What the reader is a member of: no more is seen than that lets it.
+        written: Of each tenant, the versions that this process is writing.
     """
 
-    def __init__(self, index: Index, groups: Groups = None) -> None:
+    def __init__(
+        self,
+        index: Index,
+        groups: Groups = None,
+        written: defaultdict[str, set[_Version]] | None = None,
+    ) -> None:
         self._index = index
         self._groups = groups
+        self._written = defaultdict(set) if written is None else written
 
     def seen_by(self, groups: Groups) -> "Catalog":
         """As a member of these groups sees it."""
-        return Catalog(self._index, groups)
+        return Catalog(self._index, groups, self._written)
+
+    @contextmanager
+    def writing(self, tenant: str, document: StoredDocument) -> Iterator[None]:
+        """Inside, searches of this process pass over the passages of this version.
+
+        Until it is published none is found anyway. But a search that comes upon one is made anew,
+        and dearer; while a long document comes in, that would be nearly every search.
+        """
+        version = (document.id, document.sha256)
+        self._written[tenant].add(version)
+        try:
+            yield
+        finally:
+            self._written[tenant].discard(version)
 
     @property
     def collection(self) -> str:
@@ -154,10 +177,10 @@ class Catalog:
 
         Raises Unavailable when versions change faster than that.
         """
+        hidden = await self._unpublished(tenant)
         if not checked:
-            where = self._where(tenant, Kind.PASSAGE, narrow, sections=sections)
+            where = self._where(tenant, Kind.PASSAGE, narrow, hidden, sections)
             return await self._index.nearest(where, dense, sparse, limit=depth, bare=True)
-        hidden: set[_Version] = set()
         admitted = self.where(tenant, narrow)
         for _ in range(_ROUNDS):
             where = self._where(tenant, Kind.PASSAGE, narrow, hidden, sections)
@@ -228,6 +251,12 @@ class Catalog:
         records = await self._index.get(tenant, Kind.DOCUMENT, list(ids))
         found = {id_: payload.to_document(record.payload) for id_, record in records.items()}
         return {id_: one for id_, one in found.items() if one.metadata.may_be_read_by(self._groups)}
+
+    async def _unpublished(self, tenant: str) -> set[_Version]:
+        """The versions that are being written here and that this reader does not see yet."""
+        versions = self._written.get(tenant, set()).copy()
+        current = await self._documents(tenant, {document_id for document_id, _ in versions})
+        return versions - {(one.id, one.sha256) for one in current.values()}
 
     def _where(
         self,

@@ -125,19 +125,21 @@ class Writer:
                 for start in range(0, len(reading.texts), _GROUP)
             ]
             written = 0
-            async with aclosing(ahead(embedding)) as groups:
-                async for vectors in groups:
-                    if written:
-                        yield progress
-                    check()
-                    await self._index.upsert(_points(tenant, document, reading, written, vectors))
-                    written += len(vectors)
-                    progress = replace(
-                        progress, passages_embedded=written, passages_indexed=written
-                    )
-            yield replace(progress, stage=Stage.INDEXING)
-            check()
-            await self._catalog.publish(tenant, document)
+            with self._catalog.writing(tenant, document):
+                async with aclosing(ahead(embedding)) as groups:
+                    async for vectors in groups:
+                        if written:
+                            yield progress
+                        check()
+                        points = _points(tenant, document, reading, written, vectors)
+                        await self._index.upsert(points)
+                        written += len(vectors)
+                        progress = replace(
+                            progress, passages_embedded=written, passages_indexed=written
+                        )
+                yield replace(progress, stage=Stage.INDEXING)
+                check()
+                await self._catalog.publish(tenant, document)
         self._passages.add(document.passage_count)
         yield Result(Outcome.REPLACED if before else Outcome.CREATED, document)
 

@@ -284,6 +284,31 @@ async def test_readers_see_the_old_version_until_the_new_one_is_whole(parts):
     assert "proof of funds 7\n" in await found(parts, "proof of funds 7", limit=3)
 
 
+async def test_what_is_being_written_is_passed_over_at_once_and_not_searched_for_again(
+    index, directory
+):
+    class Counting(Failing):
+        searches = 0
+
+        def __getattr__(self, name):
+            self.searches += name == "nearest"
+            return getattr(self._index, name)
+
+    counting = Counting(index, "", 0)
+    async with put_together(counting, directory) as parts:
+        await ingest(parts, OLD)
+        new = "".join(f"proof of funds {n}\n" for n in range(40))
+        async with aclosing(parts.ingestor.ingest("a", upload("new.txt"), pieces(new))) as events:
+            async for event in events:
+                if isinstance(event, Progress) and event.stage is Stage.INDEXING:
+                    assert "proof of funds must be notarized\n" in await found(
+                        parts, "proof", limit=3
+                    )
+        assert counting.searches == 1
+        assert "proof of funds 7\n" in await found(parts, "proof of funds 7", limit=3)
+        assert counting.searches == 2
+
+
 async def test_searches_during_a_replacement_see_one_version_or_the_other_never_a_mix(parts):
     texts = [
         "".join(f"version {v} proof of funds clause {n}\n" for n in range(20)) for v in (0, 1, 2)
