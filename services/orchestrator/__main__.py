@@ -21,7 +21,8 @@ from services.orchestrator.asking import Asker, Limits
 from services.orchestrator.graph import Agents, Budgets, build
 from services.orchestrator.measures import Measures
 from services.orchestrator.quotas import Quotas
-from services.orchestrator.redis_memory import Keeping, RedisMemory, open_memory
+from services.orchestrator.redis_memory import Keeping, open_memory
+from services.orchestrator.redis_store import RedisStore
 from services.orchestrator.servicer import DEADLINES, GroundingServicer
 
 
@@ -65,12 +66,12 @@ class Settings(settings.Settings):
 _MOST_SECONDS_APART = 60.0
 
 
-def needs(memory: RedisMemory, agents: Mapping[str, grpc.aio.Channel]) -> list[Dependency]:
+def needs(store: RedisStore, agents: Mapping[str, grpc.aio.Channel]) -> list[Dependency]:
     """What the orchestrator needs, and what to do about each."""
 
     async def clock() -> str:
         try:
-            offset = await memory.clock_offset()
+            offset = await store.clock_offset()
         except Unavailable:
             return ""  # That is said of the memory.
         if abs(offset) <= _MOST_SECONDS_APART:
@@ -86,7 +87,7 @@ def needs(memory: RedisMemory, agents: Mapping[str, grpc.aio.Channel]) -> list[D
     return [
         Dependency(
             "memory",
-            memory.missing,
+            store.missing,
             "start Redis, see VERITY_REDIS_URL; CONFIG SET maxmemory-policy noeviction",
         ),
         Dependency("clock", clock, "synchronize the clocks of this machine and of Redis (NTP)"),
@@ -160,7 +161,7 @@ async def main() -> None:
                 servicer=GroundingServicer(asker, memory, quotas),
                 deadlines=DEADLINES,
                 dependencies=needs(
-                    memory,
+                    memory.store,
                     {
                         "retrieval": retrieval,
                         "generation": generation,
@@ -169,7 +170,7 @@ async def main() -> None:
                 ),
             ),
             settings,
-            warm_up=memory.check,
+            warm_up=memory.store.check,
         )
 
 

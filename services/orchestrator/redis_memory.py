@@ -1,43 +1,28 @@
 """The memory in Redis 6.2 or newer, or Valkey: core commands, one script for each write."""
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, cast
 
-import redis.asyncio as redis
-import structlog
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 from verity.v1 import generation_service_pb2 as generation
 from verity.v1 import grounding_service_pb2 as grounding
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
 from services.orchestrator import redis_scripts
-from services.orchestrator.breaker import Breaker
 from services.orchestrator.grounding_log import Entry, Log, decoded, encoded
 from services.orchestrator.memory import Held, Lease, conversation_digest, digest, owner_of
 from services.orchestrator.readership import UNKNOWN_ANSWER
+from services.orchestrator.redis_store import RedisStore, open_store, reply
 
-_log = structlog.get_logger()
-
-_DOWN = "The conversation memory is down; try again later."
 _UNKNOWN_CONVERSATION = "No such conversation, or it has expired."
-_FAILURES = (RedisConnectionError, RedisTimeoutError, TimeoutError)
 # Raised when what a key holds changes so that what was kept before cannot be read. Answers and
 # turns are messages of the contract, to which fields are only added.
 SCHEMA_VERSION = 1
 
 _ANSWERED = "answered"
 _FIELDS = ("body", "historical_quality")
-# The policy of a store that refuses rather than drop what it holds.
-_KEEPS = "noeviction"
 
 # What one reply of ListAnswers may hold of the channel's 16 MiB.
 _MOST_PAGE_BYTES = 8 * 1024 * 1024
@@ -69,19 +54,14 @@ class RedisMemory:
     subject's conversations by the time of their last answer, and the first question of each.
 
     Args:
-        client: Connected to the store, with replies as bytes and without retries of its own.
+        store: Where it is kept.
         keeping: How much is kept.
-        timeout_seconds: The most one operation may take.
-        pause_seconds: How long a store that failed is left alone.
     """
 
-    def __init__(
-        self, client: redis.Redis, keeping: Keeping, *, timeout_seconds: float, pause_seconds: float
-    ) -> None:
-        self._client = client
+    def __init__(self, store: RedisStore, keeping: Keeping) -> None:
+        self.store = store
+        self._client = client = store.client
         self._keeping = keeping
-        self._timeout = timeout_seconds
-        self._breaker = Breaker(_DOWN, _FAILURES, pause_seconds=pause_seconds)
         self._remember = client.register_script(redis_scripts.REMEMBER)
         self._learn = client.register_script(redis_scripts.LEARN)
         self._note = client.register_script(redis_scripts.NOTE)
@@ -89,8 +69,8 @@ class RedisMemory:
 
     async def recall(self, tenant: str, conversation: str) -> list[generation.Turn]:
         scope = _scope(tenant, digest(conversation))
-        async with self._operation():
-            turns = await _reply(self._client.lrange(f"{scope}:turns", 0, -1))
+        async with self.store.operation():
+            turns = await reply(self._client.lrange(f"{scope}:turns", 0, -1))
         return [generation.Turn.FromString(turn) for turn in turns]
 
     async def claim(
@@ -99,11 +79,11 @@ class RedisMemory:
         scope = _scope(tenant, digest(conversation))
         key, milliseconds = f"{scope}:claim:{lease.key}", round(seconds * 1000)
         answer = None
-        async with self._operation():
+        async with self.store.operation():
             if await self._client.set(key, _held(lease), nx=True, px=milliseconds):
                 return None
             # Nothing there any more: given back in between, and as good as held until the next try.
-            claimed: bytes = await _reply(self._client.get(key)) or _held(lease).encode()
+            claimed: bytes = await reply(self._client.get(key)) or _held(lease).encode()
             state, fingerprint, by = claimed.decode().split(":")
             if state == _ANSWERED and fingerprint == lease.fingerprint:
                 answer = await self._read(scope, by)
@@ -117,14 +97,14 @@ class RedisMemory:
 
     async def release(self, tenant: str, conversation: str, lease: Lease) -> None:
         scope = _scope(tenant, digest(conversation))
-        async with self._operation():
+        async with self.store.operation():
             await self._release(keys=[f"{scope}:claim:{lease.key}"], args=[_held(lease)])
 
     async def log(self, tenant: str, conversation: str) -> Log:
         scope = _scope(tenant, digest(conversation))
-        async with self._operation():
-            own = await _reply(self._client.lrange(f"{scope}:log", 0, -1))
-            all_ = await _reply(self._client.lrange(_log_of(tenant), 0, -1))
+        async with self.store.operation():
+            own = await reply(self._client.lrange(f"{scope}:log", 0, -1))
+            all_ = await reply(self._client.lrange(_log_of(tenant), 0, -1))
         return Log(_entries(own), _entries(all_))
 
     async def remember(
@@ -151,7 +131,7 @@ class RedisMemory:
         if lease:
             keys.append(f"{scope}:claim:{lease.key}")
             args += [_held(lease), f"{_ANSWERED}:{lease.fingerprint}:{answer.id}"]
-        async with self._operation():
+        async with self.store.operation():
             quality = float(await self._remember(keys=keys, args=args))
         if learned:
             # The answer is kept; what is not learned from it is no reason to say that it is not.
@@ -162,7 +142,7 @@ class RedisMemory:
     async def answer(self, tenant: str, answer_id: str) -> grounding.Answer:
         conversation = conversation_digest(answer_id)
         if conversation is not None:
-            async with self._operation():
+            async with self.store.operation():
                 answer = await self._read(_scope(tenant, conversation), answer_id)
             if answer is not None:
                 return answer
@@ -172,8 +152,8 @@ class RedisMemory:
         self, tenant: str, conversation: str, *, limit: int, before: str
     ) -> tuple[list[grounding.Answer], bool]:
         scope = _scope(tenant, digest(conversation))
-        async with self._operation():
-            oldest_first = await _reply(self._client.lrange(f"{scope}:answers", 0, -1))
+        async with self.store.operation():
+            oldest_first = await reply(self._client.lrange(f"{scope}:answers", 0, -1))
             if not oldest_first:
                 raise NotFound(_UNKNOWN_CONVERSATION)
             ids = [name.decode() for name in reversed(oldest_first)]
@@ -193,7 +173,7 @@ class RedisMemory:
     async def note(self, tenant: str, kept: str, question: str) -> None:
         subject, conversation = owner_of(kept)
         most = [self._keeping.ttl_seconds, self._keeping.conversations]
-        async with self._operation():
+        async with self.store.operation():
             await self._note(keys=_lists_of(tenant, subject), args=[conversation, question, *most])
 
     async def conversations(
@@ -201,8 +181,8 @@ class RedisMemory:
     ) -> tuple[list[Held], bool]:
         held, questions = _lists_of(tenant, subject)
         oldest = (time.time() - self._keeping.ttl_seconds) * 1e6
-        async with self._operation():
-            newest_first: list[tuple[bytes, float]] = await _reply(
+        async with self.store.operation():
+            newest_first: list[tuple[bytes, float]] = await reply(
                 self._client.zrevrangebyscore(
                     held,
                     f"({before}" if before else "+inf",
@@ -215,7 +195,7 @@ class RedisMemory:
             page = newest_first[:limit]
             if not page:
                 return [], False
-            asked = await _reply(self._client.hmget(questions, [name for name, _ in page]))
+            asked = await reply(self._client.hmget(questions, [name for name, _ in page]))
         found = [
             Held(name.decode(), (question or b"").decode(), int(score))
             for (name, score), question in zip(page, asked, strict=True)
@@ -224,44 +204,11 @@ class RedisMemory:
 
     async def quality(self, tenant: str, conversation: str) -> list[float]:
         scope = _scope(tenant, digest(conversation))
-        async with self._operation():
-            log = await _reply(self._client.lrange(f"{scope}:quality", 0, -1))
+        async with self.store.operation():
+            log = await reply(self._client.lrange(f"{scope}:quality", 0, -1))
         if not log:
             raise NotFound(_UNKNOWN_CONVERSATION)
         return [float(value) for value in log]
-
-    async def check(self) -> None:
-        """Warns of a store that would drop what it was given to keep."""
-        try:
-            policy = await self._policy()
-        except Unavailable as error:
-            _log.warning("memory_unchecked", reason=str(error))
-        else:
-            if policy != _KEEPS:
-                _log.warning("memory_may_evict", maxmemory_policy=policy, wanted=_KEEPS)
-
-    async def missing(self) -> str:
-        """Why it cannot be relied on; nothing when it can. Raises Unavailable."""
-        async with self._operation():
-            await _reply(self._client.ping())
-        policy = _KEEPS
-        with suppress(Unavailable):  # Where it is someone else's to run, it may not be asked.
-            policy = await self._policy()
-        if policy != _KEEPS:
-            return f"it may drop answers: its maxmemory-policy is {policy}, not {_KEEPS}"
-        return ""
-
-    async def clock_offset(self) -> float:
-        """By how many seconds the store's clock is ahead of this machine's. Raises Unavailable."""
-        async with self._operation():
-            before = time.time()
-            seconds, micros = await _reply(self._client.time())
-            after = time.time()
-        return float(seconds) + float(micros) / 1e6 - (before + after) / 2
-
-    async def _policy(self) -> str:
-        async with self._operation():
-            return str((await self._client.config_get("maxmemory-policy"))["maxmemory-policy"])
 
     async def _teach(self, tenant: str, learned: bytes) -> None:
         kept: list[str | bytes | int] = [
@@ -269,25 +216,12 @@ class RedisMemory:
             self._keeping.log_length,
             self._keeping.ttl_seconds,
         ]
-        async with self._operation():
+        async with self.store.operation():
             await self._learn(keys=[_log_of(tenant)], args=kept)
 
     async def _read(self, scope: str, answer_id: str) -> grounding.Answer | None:
-        record = await _reply(self._client.hmget(_record(scope, answer_id), *_FIELDS))
+        record = await reply(self._client.hmget(_record(scope, answer_id), *_FIELDS))
         return _answer(*record) if record[0] is not None else None
-
-    @asynccontextmanager
-    async def _operation(self) -> AsyncIterator[None]:
-        """Bounds one use of the store, and says its failures in our words."""
-        with self._breaker.guarding():
-            try:
-                async with asyncio.timeout(self._timeout):
-                    yield
-            except _FAILURES:
-                raise
-            except RedisError as error:
-                # It answers, but refuses: out of memory, read-only, no permission.
-                raise Unavailable("The conversation memory refuses the operation.") from error
 
 
 @asynccontextmanager
@@ -295,17 +229,10 @@ async def open_memory(
     url: str, keeping: Keeping, *, timeout_seconds: float, pause_seconds: float
 ) -> AsyncIterator[RedisMemory]:
     """A memory on the store at `url`; it need not be up yet."""
-    client = redis.from_url(
-        url,
-        socket_connect_timeout=timeout_seconds,
-        socket_timeout=timeout_seconds,
-        # A repeated script would store an answer twice; the breaker decides when to try again.
-        retry=Retry(NoBackoff(), 0),
-    )
-    async with client:
-        yield RedisMemory(
-            client, keeping, timeout_seconds=timeout_seconds, pause_seconds=pause_seconds
-        )
+    async with open_store(
+        url, timeout_seconds=timeout_seconds, pause_seconds=pause_seconds
+    ) as store:
+        yield RedisMemory(store, keeping)
 
 
 def _scope(tenant: str, conversation: str) -> str:
@@ -343,8 +270,3 @@ def _answer(body: bytes, historical_quality: bytes) -> grounding.Answer:
     answer = grounding.Answer.FromString(body)
     answer.historical_quality = float(historical_quality)
     return answer
-
-
-async def _reply(pending: Awaitable[Any] | Any) -> Any:
-    """What a command answers; redis-py types its commands for both its clients at once."""
-    return await cast("Awaitable[Any]", pending)

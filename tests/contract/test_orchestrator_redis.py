@@ -267,7 +267,7 @@ async def test_a_store_that_may_evict_is_warned_of_at_start(running, inside, pol
     try:
         async with memory_on(running.url) as memory:
             with structlog.testing.capture_logs() as logs:
-                await memory.check()
+                await memory.store.check()
     finally:
         inside.config_set("maxmemory-policy", "noeviction")
     assert [line["event"] for line in logs] == (["memory_may_evict"] if warns else [])
@@ -276,7 +276,7 @@ async def test_a_store_that_may_evict_is_warned_of_at_start(running, inside, pol
 async def test_a_store_that_is_down_at_start_is_warned_of_and_no_more(tmp_path):
     async with memory_on(f"unix://{tmp_path}/nobody") as memory:
         with structlog.testing.capture_logs() as logs:
-            await memory.check()
+            await memory.store.check()
     assert [line["event"] for line in logs] == ["memory_unchecked"]
 
 
@@ -294,8 +294,8 @@ async def test_a_store_that_may_evict_is_a_dependency_that_is_missing(
     inside.config_set("maxmemory-policy", policy)
     try:
         async with memory_on(running.url) as memory:
-            reason = await memory.missing()
-            assert abs(await memory.clock_offset()) < 60
+            reason = await memory.store.missing()
+            assert abs(await memory.store.clock_offset()) < 60
     finally:
         inside.config_set("maxmemory-policy", "noeviction")
     assert (reason == "") is kept
@@ -305,4 +305,4 @@ async def test_a_store_that_may_evict_is_a_dependency_that_is_missing(
 async def test_a_store_that_is_down_is_a_dependency_that_is_missing(tmp_path):
     async with memory_on(f"unix://{tmp_path}/nobody") as memory:
         with pytest.raises(Unavailable):
-            await memory.missing()
+            await memory.store.missing()

@@ -27,7 +27,8 @@ OUTSIDE = {
         "capabilities", "chat", "measured", "model", "openai", "refusals", "reply", "spending",
     },
     "orchestrator": {
-        "agents", "asking", "attempt", "drafting", "graph", "measures", "redis_memory", "stages",
+        "agents", "asking", "attempt", "drafting", "graph", "measures", "redis_memory",
+        "redis_store", "stages",
     },
     "retrieval": {
         "batching", "copying", "cross_encoder", "ingest", "isolated_reader", "leases", "minilm",

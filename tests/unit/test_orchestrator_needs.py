@@ -6,7 +6,7 @@ from services.chassis.errors import Unavailable
 from services.orchestrator.__main__ import needs
 
 
-class Memory:
+class Store:
     def __init__(self, offset):
         self.offset = offset
 
@@ -24,7 +24,7 @@ class Memory:
     [(0.2, ""), (-59.0, ""), (3600.0, "by 3600 s"), (-3600.0, "by 3600 s"), (None, "")],
 )
 async def test_a_clock_that_is_off_by_an_hour_is_a_dependency_that_is_missing(offset, reason):
-    clock = next(one for one in needs(Memory(offset), {}) if one.name == "clock")
+    clock = next(one for one in needs(Store(offset), {}) if one.name == "clock")
     found = await clock.missing()
     assert reason in found
     assert bool(found) == bool(reason)
