@@ -5,7 +5,6 @@ takes over a sentence nearly word for word there is no paraphrase to allow for: 
 was exchanged for another of its kind, or a negation put in or taken out, is a change of meaning.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,20 +12,13 @@ from itertools import pairwise
 
 from rapidfuzz.distance import Indel
 
-from services.verification.bounds import BEFORE, DOWN, UP
 from services.verification.dates import Date
+from services.verification.deciding import Token, tokens_of
 from services.verification.evidence import Code, Reason, Span
 from services.verification.facts import derivations
-from services.verification.figures import is_near
-from services.verification.languages import languages
-from services.verification.modality import CUES, Modality
-from services.verification.negation import EXCEPTION, negating, plain, unprefixed
-from services.verification.phrases import compiled, whole
+from services.verification.modality import Modality
 from services.verification.quantities import Quantity
-from services.verification.reading import read
-from services.verification.references import Reference
 from services.verification.source import Cited
-from services.verification.words import words
 
 # A statement repeats a sentence when it shares this much of its own words with it, in their order.
 NEARLY_ALL = 0.75
@@ -35,86 +27,18 @@ MAX_TAKEN_OUT = 3
 # Longer texts are no sentences; the other checks have them.
 MAX_TOKENS = 400
 
-# What decides, in the order in which each takes its words. Words of one name mean the same.
-_COMPARING = tuple(
-    (Code.COMPARATOR_MISMATCH, c.name, compiled(phrases)) for c, phrases in BEFORE.items()
-)
-_DECIDING = (
-    (
-        Code.NEGATION_MISMATCH,
-        "ONLY",
-        compiled(
-            "only(?! (?:if|where|when|with|after|on|upon)\\b) | merely | solely | exclusively"
-        ),
-    ),
-    (Code.COMPARATOR_MISMATCH, "BEFORE", compiled("before | prior to")),
-    (Code.COMPARATOR_MISMATCH, "AFTER", compiled("after | following")),
-    (Code.NUMBER_MISMATCH, "UP", re.compile(whole(UP), re.IGNORECASE)),
-    (Code.NUMBER_MISMATCH, "DOWN", re.compile(whole(DOWN), re.IGNORECASE)),
-    *(
-        (Code.UNIT_MISMATCH, unit, compiled(f"{unit}s?"))
-        for unit in (
-            *("(?:business|working|banking) day", "calendar day"),
-            *("second", "minute", "hour", "day", "week", "month", "quarter", "year"),
-            *("hundred", "thousand", "million", "billion", "trillion"),
-        )
-    ),
-)
-
-
-# Beside "may" this is a promise; a rule may say it for "shall".
-_WILL = (frozenset({Modality.OBLIGATION}), compiled("will"))
 # "must not" and "need not" hold a negation each.
 _NEGATIVE = {frozenset({Modality.PROHIBITION}), frozenset({Modality.EXEMPTION})}
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    """A word by what it is compared as.
-
-    Attributes:
-        key: The same for words that mean the same.
-        span: Where it stands.
-        code: For a deciding word, what exchanging it is.
-        bare: The stem without a negative prefix, if it has one.
-        fact: For a figure, a date or a reference, that.
-        forces: For a word that gives a verb its force, what that may be.
-    """
-
-    key: str
-    span: Span
-    code: Code | None = None
-    bare: str = ""
-    fact: Quantity | Date | Reference | None = None
-    forces: frozenset[Modality] = frozenset()
-
-    @property
-    def kind(self) -> tuple[Code | None, str]:
-        """Only words of one kind, and figures of one unit, are exchanged for each other."""
-        unit = self.fact.unit if isinstance(self.fact, Quantity) else ""
-        return self.code, f"figure {unit}" if self.fact else ""
-
-    def carries(self, other: "_Token") -> bool:
-        """Whether the other may stand for it: the same, or a bound or a year in which it lies."""
-        match self.fact, other.fact:
-            case Quantity() as mine, Quantity() as its:
-                return self.key == other.key or is_near(mine, its)
-            case Date() as mine, Date() as its:
-                return mine.carries(its)
-            case Reference() as mine, Reference() as its:
-                return mine.kind == its.kind and mine.lies_in(its.number)
-            case _:
-                return bool(self.forces & other.forces) if self.forces else self.key == other.key
 
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
     """Words of the statement and words of the source between two that they share."""
 
-    ours: Sequence[_Token]
-    theirs: Sequence[_Token]
+    ours: Sequence[Token]
+    theirs: Sequence[Token]
 
-    def exchanges(self) -> Iterator[tuple[_Token, _Token]]:
+    def exchanges(self) -> Iterator[tuple[Token, Token]]:
         """Each deciding word of ours that stands where the source has another of its kind."""
         for kind in {token.kind for token in self.ours if token.code}:
             mine = [token for token in self.ours if token.kind == kind]
@@ -139,7 +63,7 @@ class _Gap:
         return negations, exceptions[0] - exceptions[1]
 
 
-def _negations(side: Sequence[_Token], other: Sequence[_Token]) -> int:
+def _negations(side: Sequence[Token], other: Sequence[Token]) -> int:
     """The negations of one side, counting "unpaid" where the other has "paid"."""
     keys = {token.key for token in other}
     return sum(
@@ -149,19 +73,19 @@ def _negations(side: Sequence[_Token], other: Sequence[_Token]) -> int:
 
 def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     """The deciding words that differ from the cited words that the statement all but repeats."""
-    ours = _tokens(statement)
+    ours = tokens_of(statement)
     if not 0 < len(ours) <= MAX_TOKENS:
         return
     derived = cache(lambda: {figure.span for figure in derivations(statement, cited)})
     for one in cited:
-        theirs = _tokens(one.text)
+        theirs = tokens_of(one.text)
         if len(theirs) <= MAX_TOKENS:
             yield from _changed(ours, theirs, one, derived)
 
 
 def _changed(
-    ours: Sequence[_Token],
-    theirs: Sequence[_Token],
+    ours: Sequence[Token],
+    theirs: Sequence[Token],
     cited: Cited,
     derived: Callable[[], Collection[Span]],
 ) -> Iterator[Reason]:
@@ -201,10 +125,10 @@ def _changed(
 
 
 def _has_moved(
-    pair: tuple[_Token, _Token],
-    ours: Sequence[_Token],
-    theirs: Sequence[_Token],
-    exchanged: Sequence[tuple[_Token, _Token]],
+    pair: tuple[Token, Token],
+    ours: Sequence[Token],
+    theirs: Sequence[Token],
+    exchanged: Sequence[tuple[Token, Token]],
 ) -> bool:
     """Whether a figure stands at another place only, and the one of that place elsewhere.
 
@@ -219,7 +143,7 @@ def _has_moved(
     }
 
 
-def _shared(ours: Sequence[_Token], theirs: Sequence[_Token]) -> list[tuple[int, int]]:
+def _shared(ours: Sequence[Token], theirs: Sequence[Token]) -> list[tuple[int, int]]:
     """The positions, on both sides, of the content words that both have in the same order."""
     mine, other = (
         [at for at, token in enumerate(side) if token.code is None] for side in (ours, theirs)
@@ -234,76 +158,9 @@ def _shared(ours: Sequence[_Token], theirs: Sequence[_Token]) -> list[tuple[int,
 
 
 def _gaps(
-    ours: Sequence[_Token], theirs: Sequence[_Token], shared: Sequence[tuple[int, int]]
+    ours: Sequence[Token], theirs: Sequence[Token], shared: Sequence[tuple[int, int]]
 ) -> Iterator[_Gap]:
     """What stands before, between and behind the shared words."""
     edges = [(-1, -1), *shared, (len(ours), len(theirs))]
     for (one, their_one), (following, their_following) in pairwise(edges):
         yield _Gap(ours[one + 1 : following], theirs[their_one + 1 : their_following])
-
-
-def _tokens(text: str) -> list[_Token]:
-    """The content words, facts and deciding words of a text, in order."""
-    facts = read(text)
-    tokens = [
-        _Token(f"{abs(q.value).normalize()} {q.unit}", q.span, Code.NUMBER_MISMATCH, fact=q)
-        for q in facts.quantities
-    ]
-    tokens += [
-        _Token(str(date.parts), date.span, Code.DATE_MISMATCH, fact=date) for date in facts.dates
-    ]
-    tokens += [
-        _Token(
-            f"{reference.kind} {reference.number}",
-            reference.span,
-            Code.NUMBER_MISMATCH,
-            fact=reference,
-        )
-        for reference in facts.references
-    ]
-    left = _blanked(text, [token.span for token in tokens])
-    # How a date bounds is compared with the date.
-    left = _blanked(left, [Span(date.bound_start, date.span.end) for date in facts.dates])
-    for code, name, pattern in _COMPARING:
-        found = _spans(pattern, left)
-        tokens += [_Token(name, span, code) for span in found]
-        left = _blanked(left, found)
-    left = plain(left)
-    for forces, pattern in (*CUES, _WILL):
-        found = _spans(pattern, left)
-        name = " ".join(sorted(forces))
-        outer = [_outer_words(left, span) for span in found]
-        tokens += [_Token(name, o[-1], Code.MODALITY_MISMATCH, forces=forces) for o in outer]
-        left = _blanked(left, [span for spans in outer for span in spans])
-    exceptions = (Code.OMITTED_CONDITION, "EXCEPTION", EXCEPTION)
-    negations = (Code.NEGATION_MISMATCH, "NEGATION", negating(languages(text)))
-    for code, name, pattern in (exceptions, negations, *_DECIDING):
-        found = _spans(pattern, left)
-        tokens += [_Token(name, span, code) for span in found]
-        left = _blanked(left, found)
-    tokens += [
-        _Token(word.stem, word.span, bare=unprefixed(word))
-        for word in words(left)
-        if word.is_content
-    ]
-    return sorted(tokens, key=lambda token: token.span)
-
-
-def _spans(pattern: re.Pattern[str], text: str) -> list[Span]:
-    return [Span(found.start(), found.end()) for found in pattern.finditer(text)]
-
-
-def _outer_words(text: str, span: Span) -> list[Span]:
-    """The first and the last word of a cue: in "no member may" the subject stays."""
-    first = text.find(" ", span.start, span.end)
-    last = text.rfind(" ", span.start, span.end)
-    if first < 0 or not text[span.start : first].lower().startswith(("no", "nei")):
-        return [span]
-    return [Span(span.start, first), Span(last, span.end)]
-
-
-def _blanked(text: str, spans: Sequence[Span]) -> str:
-    """The text with blanks at the spans."""
-    for span in spans:
-        text = text[: span.start] + " " * (span.end - span.start) + text[span.end :]
-    return text
