@@ -1,4 +1,5 @@
 # The image of one service: `docker build --build-arg SERVICE=retrieval .`; `make images` builds all.
+# SERVICE=cli is the `verity` command, for whoever looks after a cluster: it has the code of every service.
 # Nothing here needs BuildKit. In production, name the base by its digest: BASE_IMAGE=python:…@sha256:…
 ARG BASE_IMAGE=python:3.12-slim-bookworm
 
@@ -31,7 +32,8 @@ RUN python3 -m venv /tools && python3 -m venv --without-pip /opt/verity
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends binutils >/dev/null
 COPY pyproject.toml requirements.lock ./
 COPY images/locked.py images/
-RUN python3 images/locked.py pyproject.toml requirements.lock ${SERVICE} ${EXTRAS} >pins.txt \
+RUN if [ "${SERVICE}" = cli ]; then all="gateway generation orchestrator retrieval verification"; fi \
+ && python3 images/locked.py pyproject.toml requirements.lock ${SERVICE} ${all:-} ${EXTRAS} >pins.txt \
  && /tools/bin/python -m pip --python /opt/verity/bin/python install --no-cache-dir --quiet \
       --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: -r pins.txt
 COPY --from=wheel /wheel /wheel
@@ -48,15 +50,17 @@ RUN /tools/bin/python -m pip --python /opt/verity/bin/python install --no-cache-
   | xargs --no-run-if-empty strip --strip-unneeded \
  && /opt/verity/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/verity/lib \
  && if [ "${SERVICE}" = gateway ]; then cp -r page /opt/verity/share/page; fi \
- && printf '#!/bin/sh\nexec /opt/verity/bin/python -m services.%s "$@"\n' ${SERVICE} >/opt/verity/bin/service \
+ && if [ "${SERVICE}" = cli ]; then module=cli; else module=services.${SERVICE}; fi \
+ && printf '#!/bin/sh\nexec /opt/verity/bin/python -m %s "$@"\n' ${module} >/opt/verity/bin/service \
  && chmod a+rx /opt/verity/bin/service && chmod -R a+rX,go-w /opt/verity
 
 FROM ${BASE_IMAGE}
 ARG BASE_IMAGE
 ARG SERVICE
-# Text in pictures is recognized by tesseract, in the retrieval image; OCR="" leaves it out.
+# Text in pictures is recognized by tesseract, in the retrieval image, and in that of the command, whose
+# doctor looks for it; OCR="" leaves it out.
 ARG OCR="eng"
-RUN if [ "${SERVICE}" = retrieval ] && [ -n "${OCR}" ]; then \
+RUN if { [ "${SERVICE}" = retrieval ] || [ "${SERVICE}" = cli ]; } && [ -n "${OCR}" ]; then \
       printf 'path-exclude=/usr/share/%s/*\n' doc man locale fonts >/etc/dpkg/dpkg.cfg.d/lean \
    && apt-get update -qq \
    && apt-get install -y -qq --no-install-recommends tesseract-ocr $(printf 'tesseract-ocr-%s ' ${OCR}) >/dev/null \

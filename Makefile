@@ -81,7 +81,7 @@ bench: setup ## Measure Ask against the same steps as plain functions
 BASE_IMAGE ?= python:3.12-slim-bookworm
 PREFIX ?=
 .PHONY: images
-images: setup page ## Build the image of every service (needs Docker), and weigh each
+images: setup page ## Build the image of every service and of the command (needs Docker), weigh each
 	$(BIN)/python -m images.build --base $(BASE_IMAGE) --prefix '$(PREFIX)'
 
 .PHONY: images-check

@@ -1,4 +1,4 @@
-"""Builds the image of every service, one after the other, and weighs each against its budget.
+"""Builds the image of every service and of the command, and weighs each against its budget.
 
 usage: python -m images.build [--base IMAGE] [--tag TAG] [--prefix NAME] [SERVICE...]
 
@@ -20,6 +20,7 @@ BUDGETS = {
     "generation": 200,
     "verification": 250,
     "retrieval": 350,
+    "cli": 550,
 }
 
 

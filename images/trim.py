@@ -58,7 +58,9 @@ def _unread(packages: Path) -> Iterator[Path]:
 
 
 def _others(packages: Path, service: str) -> Iterator[Path]:
-    """Services never import each other: an image has the code of its own."""
+    """Services never import each other: an image has the code of its own; the command has all."""
+    if service == "cli":
+        return
     yield packages / "cli"
     yield from (packages / "services" / name for name in SERVICES if name != service)
 

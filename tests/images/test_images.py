@@ -8,7 +8,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from images.build import BUDGETS, size
-from tests.images.conftest import BASE_LABEL, SERVICES, docker, image, wait_until
+from tests.images.conftest import BASE_LABEL, CONFINED, SERVICES, docker, image, wait_until
 
 GRPC_SERVICES = [name for name in SERVICES if name != "gateway"]
 POLICY = "# Ownership\n\nA UBO holding more than 25% equity must submit a notarized affidavit.\n"
@@ -19,7 +19,7 @@ def labels(service):
     return json.loads(docker("inspect", image(service)))[0]["Config"]["Labels"]
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", BUDGETS)
 def test_an_image_adds_no_more_to_its_base_than_its_budget(containers, service):
     base = labels(service)[BASE_LABEL]
     assert size(image(service)) - size(base) <= BUDGETS[service]
@@ -116,6 +116,13 @@ def test_the_gateway_serves_the_page(gateway):
 
 def test_tesseract_reads_in_the_retrieval_image(containers):
     assert "eng" in containers.inside("retrieval", "tesseract", "--list-langs").stdout
+
+
+def test_the_command_knows_every_service(containers):
+    told = json.loads(
+        docker("run", "--rm", *CONFINED, image("cli"), "config", "--effective", "--json")
+    )
+    assert not [name for name in SERVICES if told["services"][name]["not_installed"]]
 
 
 @pytest.mark.parametrize("service", SERVICES)

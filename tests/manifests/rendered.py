@@ -15,9 +15,9 @@ import yaml
 ROOT = Path(__file__).parents[2]
 K8S = ROOT / "k8s"
 OVERLAYS = ("local", "production")
-# Each with each; examples that replace something of these come by themselves and with all.
+# Each with each; what replaces or adds to something of these comes by itself and with all.
 COMPONENTS = ("tracing", "monitoring", "mtls", "qdrant-cluster")
-EXAMPLES = ("keda", "grpc-route", "grpc-ingress")
+EXAMPLES = ("operations", "keda", "grpc-route", "grpc-ingress")
 SERVICES = ("gateway", "orchestrator", "retrieval", "generation", "verification")
 
 Document = dict[str, Any]

@@ -50,6 +50,11 @@ def expected(components):
             ("verity-collector", "verity-sampler", 4317),
             ("verity-sampler", "verity-jaeger", 4317),
         }
+    if "operations" in components:
+        edges |= {("verity-cli", f"verity-{name}", GRPC) for name in SERVICES if name != "gateway"}
+        edges |= {("verity-cli", "verity-gateway", 8000), ("verity-cli", "verity-qdrant", 6334)}
+        for one in ("verity-cli", "verity-backup"):
+            edges |= {(one, "verity-redis", 6379), (one, "verity-qdrant", 6333)}
     if "qdrant-cluster" in components:
         edges.add(("verity-qdrant", "verity-qdrant", 6335))
     return edges
@@ -95,6 +100,8 @@ def test_outside_the_namespace_there_are_names_the_edge_the_model_and_prometheus
         wanted.add(
             Outside("from", "verity-qdrant", f"{label}monitoring", frozenset({(6333, "TCP")}))
         )
+    if "operations" in combination.components:
+        wanted.add(Outside("to", "verity-cli", "192.0.2.0/24", frozenset({(443, "TCP")})))
     if "grpc-route" in combination.components:
         wanted.add(Outside("from", "verity-orchestrator", f"{label}gateway-system", grpc))
     if "grpc-ingress" in combination.components:

@@ -81,5 +81,12 @@ def test_trimming_leaves_a_services_own_code_and_what_packages_read(tmp_path):
     assert found == set(kept)
 
 
-def test_every_service_has_a_budget():
-    assert set(BUDGETS) == set(SERVICES)
+def test_the_image_of_the_command_keeps_every_services_code(tmp_path):
+    for path in ("services/retrieval", "services/gateway", "cli"):
+        (tmp_path / path).mkdir(parents=True)
+    assert trim(tmp_path, "cli") == 0
+    assert (tmp_path / "services/retrieval").is_dir()
+
+
+def test_every_service_has_a_budget_and_so_has_the_command():
+    assert set(BUDGETS) == {*SERVICES, "cli"}
