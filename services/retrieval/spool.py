@@ -201,11 +201,19 @@ def _remove_if_free(folder: Path) -> bool:
 
 
 def _size(folder: Path) -> int:
-    return max(_LEAST_BYTES, sum(_stat(file)[0] for file in folder.glob("*")))
+    return max(_LEAST_BYTES, sum(_stat(file)[0] for file in _files(folder)))
 
 
 def _changed(folder: Path) -> float:
-    return max((_stat(file)[1] for file in folder.glob("*")), default=_stat(folder)[1])
+    return max((_stat(file)[1] for file in _files(folder)), default=_stat(folder)[1])
+
+
+def _files(folder: Path) -> list[Path]:
+    """What is in a folder; in one that has gone meanwhile, nothing."""
+    try:
+        return list(folder.iterdir())
+    except FileNotFoundError:
+        return []
 
 
 def _stat(path: Path) -> tuple[int, float]:

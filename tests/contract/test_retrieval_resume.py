@@ -289,6 +289,19 @@ async def test_drafts_that_nobody_comes_back_to_go(directory):
     assert list((directory / "tenant-a").iterdir()) == []
 
 
+async def test_drafts_that_come_and_go_beside_each_other_do_not_disturb_one_another(directory):
+    spool = a_spool(directory, Clock())
+
+    async def come_and_go(caller):
+        for number in range(100):
+            name = hashlib.sha256(f"{caller} {number}".encode()).hexdigest()
+            async with spool.draft("a", name, 1) as draft:
+                await draft.append(b"x")
+                await draft.discard()
+
+    await asyncio.gather(*map(come_and_go, range(8)))
+
+
 @pytest.mark.parametrize("sha256", ["", "..", "../../etc", "A" * 64, "a" * 63])
 async def test_what_is_no_hash_is_no_path(directory, sha256):
     with pytest.raises(ValueError, match="SHA-256"):
