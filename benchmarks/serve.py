@@ -7,11 +7,8 @@ gRPC, no graph, no telemetry.
 
 import argparse
 import asyncio
-import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -28,7 +25,7 @@ from verity.v1 import retrieval_service_pb2 as retrieval
 from verity.v1 import verification_service_pb2 as verification
 from verity.v1.grounding_service_pb2_grpc import GroundingServiceStub
 
-from benchmarks import store
+from benchmarks import processes, store
 from services.chassis import cpu
 from services.chassis.client import channel
 from services.generation import __main__ as generation_main
@@ -46,7 +43,6 @@ from services.verification import scoring
 from services.verification.entailment import MIN_COVERAGE
 from services.verification.verifier import VERIFIER, Verifier
 
-ROOT = Path(__file__).parents[1]
 # All are answered on the first attempt: the figures are of the path, not of the loop.
 QUESTIONS = (
     "What must a corporate entity with a UBO holding more than 25% equity submit?",
@@ -77,7 +73,7 @@ def measure(arguments: list[str]) -> dict[str, Any]:
 
 
 async def _measure(data_dir: Path, asks: int, callers: list[int]) -> dict[str, Any]:
-    async with _system(data_dir) as view:
+    async with processes.running(data_dir) as view:
         services = view["services"]
         async with _over_grpc(services["orchestrator"]["address"]) as ask:
             await _warm(ask)
@@ -222,20 +218,3 @@ async def _plain(data_dir: Path, redis_url: str) -> AsyncIterator[Ask]:
             return answer
 
         yield ask
-
-
-@asynccontextmanager
-async def _system(data_dir: Path) -> AsyncIterator[dict[str, Any]]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cli", "up", "--json", "--samples", "--port", "0"),
-        *("--data-dir", str(data_dir)),
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        limit=2**24,
-    )
-    try:
-        assert process.stdout
-        yield json.loads(await process.stdout.readline())
-    finally:
-        process.terminate()
-        await process.wait()

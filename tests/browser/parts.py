@@ -1,12 +1,10 @@
 """What the tests in a browser do again and again."""
 
-import asyncio
 import contextlib
 import io
 import os
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from pathlib import Path
 
@@ -15,9 +13,7 @@ import psutil
 import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page
-from verity.v1 import grounding_service_pb2 as grounding
 
-from services.orchestrator.redis_memory import Keeping, open_memory
 from tests.e2e.conftest import ROOT, System
 
 WIDE, PHONE = {"width": 1360, "height": 860}, {"width": 390, "height": 844}
@@ -85,20 +81,6 @@ def pid_of(system: System, part: str) -> int:
     return pytest.fail(f"{part} does not run")
 
 
-def remember(system: System, answer: grounding.Answer) -> None:
-    """Puts an answer into the memory of a running system, as its orchestrator does."""
-
-    async def store() -> None:
-        keeping = Keeping(ttl_seconds=3600, turns=4)
-        url = f"redis://{system.address('redis')}/0"
-        async with open_memory(url, keeping, timeout_seconds=5, pause_seconds=1) as memory:
-            await memory.remember("default", answer, None)
-
-    # In a thread of its own: the browser's loop runs in this one.
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, store()).result()
-
-
 def a_file(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_text(text, "utf-8")
@@ -117,26 +99,9 @@ def wait_until_ready(system: System) -> None:
     pytest.fail("the system did not come back")
 
 
-def longest_task(page: Page, region: str) -> float:
-    """The longest task, in milliseconds, while a region is scrolled from its top to its end."""
-    took: float = page.evaluate(
-        """async (name) => {
-          const box = document.querySelector(`[role=region][aria-label="${name}"]`);
-          const tasks = [0];
-          const seen = new PerformanceObserver((list) =>
-            list.getEntries().forEach((one) => tasks.push(one.duration)));
-          seen.observe({ type: 'longtask' });
-          const frame = () => new Promise(requestAnimationFrame);
-          for (let at = 0; at <= 60; at++) {
-            box.scrollTop = (box.scrollHeight * at) / 60;
-            await frame();
-          }
-          await frame();
-          seen.disconnect();
-          box.scrollTop = 0;
-          await frame();
-          return Math.max(...tasks);
-        }""",
-        region,
+def is_drawn(element: Locator) -> bool:
+    """Whether the browser draws it: what lies far outside the window is passed over until then."""
+    drawn: bool = element.evaluate(
+        "(element) => element.checkVisibility({contentVisibilityAuto: true})"
     )
-    return took
+    return drawn

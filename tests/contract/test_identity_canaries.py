@@ -6,6 +6,7 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 
 import grpc
@@ -353,6 +354,31 @@ async def test_a_conversation_is_its_subjects_own_and_another_of_its_name_begins
         assert caught.value.code() is Code.NOT_FOUND
         assert (await bob.ask(idempotency_key="key")).id != first.id
         assert len((await bob.grounding.ListAnswers(request)).answers) == 1
+
+
+async def test_over_http_each_subject_lists_and_opens_its_own_conversations_alone(store):
+    async with running_system(store) as system:
+        ann, bob = system.person("ann", "acme"), system.person("bob", "acme")
+        await ann.ingest("open.txt", OPEN)
+        await ann.ask("of-ann")
+        await bob.ask("of-bob", "What must an entity of bob submit?")
+
+        async def status(person, path):
+            return (await person.http("GET", f"/v1/conversations{path}")).status_code
+
+        for person, own, other in ((ann, "of-ann", "of-bob"), (bob, "of-bob", "of-ann")):
+            reply = await person.http("GET", "/v1/conversations")
+            assert [one["id"] for one in reply.json()["conversations"]] == [own]
+            assert other not in reply.text
+            for part in ("answers", "quality"):
+                assert await status(person, f"/{own}/{part}") == HTTPStatus.OK
+                assert await status(person, f"/{other}/{part}") == HTTPStatus.NOT_FOUND
+        # One of the same name elsewhere has none, and nobody has any.
+        eve = system.person("ann", "other")
+        reply = await eve.http("GET", "/v1/conversations")
+        assert reply.json()["conversations"] == []
+        reply = await system.client.get("/v1/conversations")
+        assert reply.status_code == HTTPStatus.UNAUTHORIZED
 
 
 async def test_a_tenants_quota_is_a_429_with_a_time_and_another_tenant_is_served(store):
