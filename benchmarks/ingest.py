@@ -62,6 +62,7 @@ def measure(arguments: list[str]) -> dict[str, Any]:
     parser = argparse.ArgumentParser(prog="python -m benchmarks ingest")
     parser.add_argument("--data", type=Path, required=True, help="a folder of PDFs")
     parser.add_argument("--files", type=int, default=10, help="how many, by name")
+    parser.add_argument("--first", type=int, default=0, help="pages of each, to ingest; 0: all")
     parser.add_argument("--parts", nargs="+", choices=_PARTS, default=list(_PARTS))
     parser.add_argument("--pages", type=int, default=500, help="of the document that is ingested")
     parser.add_argument("--queries", type=int, default=300, help="when idle")
@@ -77,7 +78,9 @@ def measure(arguments: list[str]) -> dict[str, Any]:
         )
     figures: dict[str, Any] = {"cpus": cpu.threads()}
     if "ingest" in options.parts:
-        figures["ingest"] = asyncio.run(_ingest(files))
+        with tempfile.TemporaryDirectory() as scratch:
+            heads = _heads(files, options.first, Path(scratch))
+            figures["ingest"] = asyncio.run(_ingest(heads))
     if "batching" in options.parts:
         figures["batching"] = asyncio.run(_batching())
     if "latency" in options.parts:
@@ -214,6 +217,19 @@ async def _latency(files: list[Path], pages: int, queries: int) -> dict[str, Any
         **figures,
         "ratio": round(figures["ingesting"]["p99_ms"] / figures["idle"]["p99_ms"], 2),
     }
+
+
+def _heads(files: list[Path], pages: int, folder: Path) -> list[Path]:
+    """The first so many pages of each file, as a file of its own; of 0 pages, the files."""
+    if not pages:
+        return files
+    heads = []
+    for number, file in enumerate(files):
+        with pypdfium2.PdfDocument(file) as source:
+            count = min(pages, len(source))
+        heads.append(folder / f"{number}-{file.name}")
+        _join([file], count, heads[-1])
+    return heads
 
 
 def _join(files: Sequence[Path], pages: int, target: Path) -> None:

@@ -7,10 +7,10 @@ from services.retrieval.reading import Reading, read
 
 
 class IsolatedReader:
-    """A Reader in a process of its own, for at most `seconds` a file.
+    """A Reader in a process of its own, for at most `seconds` of CPU time a file.
 
-    Half of that is for the recognition of text in pictures, where it can be had: pages it does not
-    come to are without text, and the document says so.
+    Half as many by the clock are for the recognition of text in pictures, where it can be had:
+    pages it does not come to are without text, and the document says so.
     """
 
     def __init__(self, worker: Worker, *, seconds: float, ocr_languages: str = "eng") -> None:
@@ -26,7 +26,8 @@ class IsolatedReader:
                 )
             except WorkerTimeout as error:
                 raise InvalidInput(
-                    f"The file could not be read within {self._seconds:g} s.", reason="DAMAGED_FILE"
+                    f"The file could not be read within {self._seconds:g} s of CPU time.",
+                    reason="DAMAGED_FILE",
                 ) from error
             except WorkerOutOfMemory as error:
                 raise InvalidInput(

@@ -23,6 +23,9 @@ T = TypeVar("T")
 
 _LENGTH = struct.Struct(">Q")
 _MEMORY_BYTES = 2**30
+# So many times as long as its CPU time a call may take by the clock: on a busy machine a process
+# that gives way waits for the CPU more than it uses it.
+_PATIENCE = 4
 
 
 class WorkerDied(Exception):
@@ -75,15 +78,16 @@ class Worker:
     ) -> T:
         """What a module's function returns or raises there.
 
-        Raises WorkerTimeout after `seconds`, WorkerOutOfMemory, and WorkerDied when the process
-        ends, which native code that is refused memory brings about too. When this call is cancelled
-        the process is killed: nobody waits for what it does.
+        Raises WorkerTimeout after `seconds` of CPU time or four times as many by the clock,
+        WorkerOutOfMemory, and WorkerDied when the process ends, which native code that is refused
+        memory brings about too. When this call is cancelled the process is killed: nobody waits for
+        what it does.
         """
         async with self._turn:
             try:
                 if self._process is None:
                     self._process = await _start(self._memory_bytes, self._niceness)
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(_PATIENCE * seconds):
                     failed, value = await _ask(self._process, (seconds, function, args, kwargs))
             except TimeoutError as error:
                 await self._kill()

@@ -101,6 +101,20 @@ async def test_a_function_that_hangs_is_killed_in_time_and_the_next_call_works(w
     assert await worker.call(10, abs, -1) == 1
 
 
+async def test_one_that_waits_for_the_cpu_has_longer_by_the_clock_than_it_may_use_of_it(
+    worker, monkeypatch
+):
+    clock, given = asyncio.timeout, []
+
+    def timeout(seconds):
+        given.append(seconds)
+        return clock(seconds)
+
+    monkeypatch.setattr(asyncio, "timeout", timeout)
+    await worker.call(10, abs, -1)
+    assert given == [40]
+
+
 async def test_a_process_that_is_killed_fails_its_call_and_the_next_call_works(worker):
     with pytest.raises(WorkerDied):
         await worker.call(10, signal.raise_signal, signal.SIGKILL)
