@@ -18,9 +18,11 @@ from benchmarks.ranking import CUT, PlainBM25, figures
 from services.retrieval import bm25, payload
 from services.retrieval.batching import Batcher
 from services.retrieval.catalog import Catalog, Filter
+from services.retrieval.embedding import Vector
 from services.retrieval.index import Index, Point
 from services.retrieval.passage import Passage
 from services.retrieval.qdrant_edge import open_edge_index
+from services.retrieval.reading import terms_of
 from services.retrieval.search import Ranking, Searcher
 
 _GROUP = 256
@@ -84,21 +86,17 @@ async def _measure(
 
 
 async def _write(index: Index, catalog: Catalog, embedder: CachedEmbedder, shelf: Shelf) -> None:
-    for start in range(0, len(shelf.passages), _GROUP):
+    vectors: list[Vector] = []
+    for start in range(0, len(shelf.texts), _GROUP):
         texts = shelf.texts[start : start + _GROUP]
-        vectors = await asyncio.to_thread(embedder.encode, texts)
-        passages = shelf.passages[start : start + _GROUP]
-        name = shelf.document.metadata.source_name
-        points = [
-            Point(
-                passage.id,
-                payload.from_passage(TENANT, passage),
-                vector,
-                bm25.passage_vector(text, name),
-            )
-            for passage, text, vector in zip(passages, texts, vectors, strict=True)
-        ]
-        await index.upsert(points)
+        vectors += await asyncio.to_thread(embedder.encode, texts)
+    terms = terms_of(shelf.texts, shelf.passages, shelf.document.metadata.source_name)
+    points = [
+        Point(passage.id, payload.from_passage(TENANT, passage), dense, sparse)
+        for passage, dense, sparse in zip(shelf.passages, vectors, terms, strict=True)
+    ]
+    for start in range(0, len(points), _GROUP):
+        await index.upsert(points[start : start + _GROUP])
     await catalog.publish(TENANT, shelf.document)
 
 

@@ -194,8 +194,8 @@ def _document(tenant: str, number: int) -> StoredDocument:
 def _points(world: _World, tenant: str, document: StoredDocument) -> Iterator[Point]:
     topic = world.topic()
     start = 0
-    for number in range(PER_DOCUMENT):
-        text = world.text(WORDS)
+    texts = [world.text(WORDS) for _ in range(PER_DOCUMENT)]
+    for number, text in enumerate(texts):
         end = start + len(text)
         passage = Passage(
             id=passage_id_of(tenant, document.id, document.sha256, start, end),
@@ -217,9 +217,10 @@ def _points(world: _World, tenant: str, document: StoredDocument) -> Iterator[Po
         start = end
         # A document is about one thing, but not only.
         vector = world.vector(topic if number % 3 else world.topic())
-        yield Point(
-            passage.id, payload.from_passage(tenant, passage), vector, bm25.passage_vector(text)
-        )
+        # As in a long section, where each passage has the words of both its neighbours.
+        around = texts[max(0, number - 1) : number] + texts[number + 1 : number + 2]
+        terms = bm25.passage_vector(text, "", around)
+        yield Point(passage.id, payload.from_passage(tenant, passage), vector, terms)
 
 
 def _letters(number: int) -> str:

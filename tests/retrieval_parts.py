@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from services.chassis.errors import InvalidInput
-from services.retrieval import bm25
 from services.retrieval.batching import Batcher
 from services.retrieval.catalog import Catalog, Filter
 from services.retrieval.document import Box, Chunk, Line, Page, ParsedDocument
@@ -18,7 +17,7 @@ from services.retrieval.listing import Listing
 from services.retrieval.originals import Originals
 from services.retrieval.passage import Metadata
 from services.retrieval.quota import Quota
-from services.retrieval.reading import Reading
+from services.retrieval.reading import Reading, terms_of
 from services.retrieval.receiving import Upload
 from services.retrieval.rendering import Renderer
 from services.retrieval.search import Ranking, Searcher
@@ -76,8 +75,7 @@ async def read_lines(data, source_name, content_type):
         has_page_images=False,
     )
     texts = tuple(text[chunk.start : chunk.end] for chunk in chunks)
-    terms = tuple(bm25.passage_vector(text, source_name) for text in texts)
-    return Reading(document, tuple(chunks), texts, terms)
+    return Reading(document, tuple(chunks), texts, terms_of(texts, chunks, source_name))
 
 
 @dataclass

@@ -6,7 +6,7 @@ document frequency. Pure.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from services.retrieval.index import SparseVector
@@ -25,14 +25,20 @@ NAME_WEIGHT = 1.5
 PAIR_WEIGHT = 0.5
 
 
-def passage_vector(text: str, source_name: str = "") -> SparseVector:
-    """A passage's terms, weighted by frequency and by its length, and its document's name's."""
-    found = list(terms(text))
-    norm = K1 * (1 - B + B * len(found) / MEAN_TERMS)
+def passage_vector(text: str, source_name: str = "", around: Iterable[str] = ()) -> SparseVector:
+    """A passage's terms, weighted by frequency and by its length, and its document's name's.
+
+    Args:
+        text: The passage.
+        source_name: The name of its document's file.
+        around: Passages beside it in its section. Their words count as its own do.
+    """
+    own = list(terms(text))
+    words = [*own, *(term for other in around for term in terms(other))]
     return _vector(
         [
-            *_weighted(found, 1.0, norm),
-            *_weighted(_pairs(found), PAIR_WEIGHT, norm),
+            *_weighted(words, len(words)),
+            *_weighted(_pairs(own), len(own), PAIR_WEIGHT),
             *((f"name:{term}", NAME_WEIGHT) for term in name_terms(source_name)),
         ]
     )
@@ -45,7 +51,10 @@ def query_vector(text: str) -> SparseVector:
     return _vector((term, 1.0) for term in dict.fromkeys([*asked, *_pairs(asked), *of_names]))
 
 
-def _weighted(found: Sequence[str], weight: float, norm: float) -> Iterable[tuple[str, float]]:
+def _weighted(
+    found: Sequence[str], length: int, weight: float = 1.0
+) -> Iterator[tuple[str, float]]:
+    norm = K1 * (1 - B + B * length / MEAN_TERMS)
     for term, n in Counter(found).items():
         yield term, weight * n * (K1 + 1) / (n + norm)
 

@@ -12,6 +12,7 @@ from services.retrieval.document import Chunk, ParsedDocument
 from services.retrieval.embedded_text import passage_text_for_embedding
 from services.retrieval.index import SparseVector
 from services.retrieval.parsers import parse
+from services.retrieval.surroundings import Part, beside
 from services.retrieval.tokens import MAX_TOKENS, SPECIAL_TOKENS, count_tokens, load_tokenizer
 
 # The embedding model reads 254; the rest is left for the headings that go before a passage.
@@ -46,8 +47,7 @@ def read(
         max_tokens=_PASSAGE_TOKENS,
     )
     texts = embedded_texts(document, chunks)
-    terms = tuple(bm25.passage_vector(text, source_name) for text in texts)
-    return Reading(document, tuple(chunks), texts, terms)
+    return Reading(document, tuple(chunks), texts, terms_of(texts, chunks, source_name))
 
 
 def embedded_texts(document: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[str, ...]:
@@ -60,6 +60,16 @@ def embedded_texts(document: ParsedDocument, chunks: Sequence[Chunk]) -> tuple[s
             fits=lambda text: count_tokens(tokenizer, text) <= MAX_TOKENS - SPECIAL_TOKENS,
         )
         for piece in chunks
+    )
+
+
+def terms_of(
+    texts: Sequence[str], parts: Sequence[Part], source_name: str
+) -> tuple[SparseVector, ...]:
+    """What of each part of a document is indexed for BM25, with that which is beside it."""
+    return tuple(
+        bm25.passage_vector(text, source_name, [texts[number] for number in near])
+        for text, near in zip(texts, beside(parts), strict=True)
     )
 
 

@@ -12,7 +12,7 @@ import structlog
 from qdrant_client import AsyncQdrantClient, models
 
 from services.chassis.errors import FailedPrecondition, NotFound
-from services.retrieval import bm25, payload
+from services.retrieval import payload
 from services.retrieval.embedding import Vector
 from services.retrieval.index import (
     DENSE_VECTOR,
@@ -28,8 +28,8 @@ from services.retrieval.qdrant_call import bounded
 from services.retrieval.qdrant_layout import Generations
 from services.retrieval.qdrant_server import ServerIndex
 
-# The texts of passages of one document of a tenant, as they are embedded, and their vectors.
-Anew = Callable[[str, Sequence[Passage]], Awaitable[tuple[Sequence[str], Sequence[Vector]]]]
+# Both vectors of all passages of one document of a tenant, in the order of the document.
+Anew = Callable[[str, Sequence[Passage]], Awaitable[Sequence[tuple[Vector, SparseVector]]]]
 _Document = dict[str, Any]
 
 _PASSES = 2
@@ -147,8 +147,9 @@ class Reindexer:
             },
             vectors=self._anew is None,
         )
-        for start in range(0, len(passages), _GROUP):
-            await index.upsert(await self._points(tenant, passages[start : start + _GROUP]))
+        points = await self._points(tenant, passages)
+        for start in range(0, len(points), _GROUP):
+            await index.upsert(points[start : start + _GROUP])
         if self._anew is not None:
             document = payload.from_document(tenant, payload.to_document(document))
         await index.upsert([Point(id_, document)])
@@ -157,15 +158,11 @@ class Reindexer:
         if self._anew is None:
             return [_unchanged(record) for record in records]
         passages = [payload.to_passage(str(one.id), one.payload or {}) for one in records]
-        texts, vectors = await self._anew(tenant, passages)
+        passages.sort(key=lambda passage: passage.start)
+        vectors = await self._anew(tenant, passages)
         return [
-            Point(
-                passage.id,
-                payload.from_passage(tenant, passage),
-                vector,
-                bm25.passage_vector(text, passage.metadata.source_name),
-            )
-            for passage, vector, text in zip(passages, vectors, texts, strict=True)
+            Point(passage.id, payload.from_passage(tenant, passage), dense, sparse)
+            for passage, (dense, sparse) in zip(passages, vectors, strict=True)
         ]
 
     async def _scroll(

@@ -14,7 +14,7 @@ from retrieval_stores import prepare, quick_directory
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
 from services.retrieval import sentence_transformer
 from services.retrieval.__main__ import Settings
-from services.retrieval.bm25 import query_vector
+from services.retrieval.bm25 import passage_vector, query_vector
 from services.retrieval.catalog import Catalog
 from services.retrieval.index import Kind, Where, collection_name
 from services.retrieval.leases import Leases
@@ -145,7 +145,8 @@ async def test_another_model_gets_an_alias_of_its_own_with_vectors_of_its_own():
 
         async def anew(tenant, passages):
             texts = [passage.text for passage in passages]
-            return texts, [[*vector, 0.0] for vector in WordEmbedder().encode(texts)]
+            vectors = [[*vector, 0.0] for vector in WordEmbedder().encode(texts)]
+            return list(zip(vectors, map(passage_vector, texts), strict=True))
 
         alias = collection_name("other", DIMENSIONS + 1)
         target = Generations(client, alias, Layout(DIMENSIONS + 1))

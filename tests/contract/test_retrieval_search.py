@@ -291,3 +291,10 @@ async def test_only_one_question_is_embedded_whatever_is_asked_for(directory):
         embedder.batches.clear()
         await search(parts, 'section 1.1 "proof of funds"', neighbours=2)
         assert len(embedder.batches) == 1
+
+
+async def test_a_passage_is_found_by_what_stands_beside_it_in_its_section(parts):
+    await ingest(parts, "alpha\nbeta\n\fgamma\n", "whole.txt")
+    await ingest(parts, "beta\n\falpha\n", "apart.txt")
+    best, _ = await search(parts, "alpha beta", 2)
+    assert names(best) == ["whole.txt", "whole.txt"]

@@ -31,6 +31,18 @@ def test_a_word_weighs_less_in_a_longer_passage():
     assert long < short
 
 
+def test_a_passage_has_the_words_beside_it_too_but_no_two_in_a_row_of_them():
+    alone, together = (
+        bm25.passage_vector("funds"),
+        bm25.passage_vector("funds", "", ["wealth held"]),
+    )
+    words = [bm25.query_vector(word).indices[0] for word in ("funds", "wealth", "held")]
+    assert alone.indices == (words[0],)
+    assert together.indices == tuple(words)
+    # It is longer by them.
+    assert together.values[0] == together.values[1] < alone.values[0]
+
+
 def test_a_text_without_words_has_no_terms():
     assert not bm25.passage_vector("---")
     assert not bm25.query_vector("?")

@@ -23,7 +23,7 @@ from services.retrieval.__main__ import Settings, embedders
 from services.retrieval.catalog import Catalog
 from services.retrieval.document import Chunk
 from services.retrieval.embedding import Embedder, Vector
-from services.retrieval.index import collection_name
+from services.retrieval.index import SparseVector, collection_name
 from services.retrieval.leases import Leases
 from services.retrieval.originals import Originals
 from services.retrieval.passage import Passage
@@ -87,7 +87,7 @@ class _Anew:
 
     async def __call__(
         self, tenant: str, passages: Sequence[Passage]
-    ) -> tuple[Sequence[str], Sequence[Vector]]:
+    ) -> Sequence[tuple[Vector, SparseVector]]:
         first = passages[0]
         document = await self._originals.parsed(tenant, first.document_id, first.document_sha256)
         chunks = [
@@ -95,7 +95,9 @@ class _Anew:
             for one in passages
         ]
         texts = await asyncio.to_thread(reading.embedded_texts, document, chunks)
-        return texts, await asyncio.to_thread(self._embedder.encode, texts)
+        vectors = await asyncio.to_thread(self._embedder.encode, texts)
+        terms = reading.terms_of(texts, chunks, first.metadata.source_name)
+        return list(zip(vectors, terms, strict=True))
 
 
 def main() -> int:
