@@ -6,8 +6,8 @@ import json
 import sys
 
 NAMES = (
-    *("abstain", "claims", "ingest", "learning", "locate", "loop", "mutations", "page"),
-    *("pages", "parsers", "quotes", "retrieval", "search", "serve", "stream", "verify"),
+    *("abstain", "claims", "closeness", "ingest", "learning", "locate", "loop", "mutations"),
+    *("page", "pages", "parsers", "quotes", "retrieval", "search", "serve", "stream", "verify"),
 )
 
 

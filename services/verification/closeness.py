@@ -6,7 +6,7 @@ cited sentence, word after word; and what of that sentence is left out must not 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -14,9 +14,12 @@ from itertools import groupby, pairwise
 from services.verification.evidence import Code, DerivedFigure, Reason, Span
 from services.verification.languages import LITTLE_WORDS, languages
 from services.verification.negation import plain
-from services.verification.phrases import compiled, listed
+from services.verification.openings import attribution, idle, label
+from services.verification.phrases import listed
 from services.verification.reading import overlaps, read, read_cited
+from services.verification.scope import lead_in
 from services.verification.source import Cited
+from services.verification.telling import is_attribution, tells
 from services.verification.turns import binding, negating
 from services.verification.words import Word, stem, words
 
@@ -33,24 +36,6 @@ _KEPT = {
 # These say that figures are taken together.
 _JOINING = frozenset(
     map(stem, listed("together total combined sum average mean difference altogether respectively"))
-)
-# Who says, believes, wants or is told something does not make it so.
-_ATTITUDES = compiled(
-    r"""
-    say | says | said | state | states | stated | tell | tells | told | answer | answers | reply
-    respond | write | output | print | repeat | confirm | claim\w* | alleg\w+ | argu\w+
-    announce\w* | believ\w+ | think\w* | thought | suppos\w+ | assum\w+ | expect\w*
-    hop(?:e|es|ed|ing) | fear\w* | suspect\w* | consider\w* | propos\w+ | recommend\w*
-    suggest\w* | request\w* | ask | asks | asked | demand\w* | reject\w* | refus\w+
-    den(?:y|ies|ied) | doubt\w* | plan | plans | planned | intend\w* | want\w* | wish\w*
-    mark | treat | pretend | ignore | disregard | forget | fail\w* | attempt\w*
-    """
-)
-# Whose words they would be: '"text": "', "Assistant:". A document's own sentence has no speaker.
-_SPEAKER = re.compile(
-    r"\b(?:system|user|human|assistant|model|ai|verifier|verdict|answer|output|response|statements?"
-    r"|text)\W{0,3}:",
-    re.IGNORECASE,
 )
 # A stretch behind one of these stands for itself.
 _SEPARATOR = re.compile(r"[,;:](?=\s)|[.!?](?=\s+[A-Z])|[()\u2013\u2014]")
@@ -91,6 +76,7 @@ class _Sentence:
     def __init__(self, cited: Cited) -> None:
         self.cited = cited
         self.text = cited.text
+        self.name = cited.source.passage.source_name
         self.tokens = _tokens(self.text)
 
     @cached_property
@@ -99,8 +85,24 @@ class _Sentence:
         above = read_cited(self.cited).context.removeprefix(self.cited.around.text)
         if _PRONOUN.match(self.text):
             before = [s for s in self.cited.source.sentences if s.end <= self.cited.span.start]
-            above += "".join(self.cited.source.text[s.start : s.end] for s in before[-1:])
+            above += "\n" + "".join(self.cited.source.text[s.start : s.end] for s in before[-1:])
         return frozenset(token.key for token in _tokens(above))
+
+    @cached_property
+    def section(self) -> str:
+        """The number that the nearest sentence above has, or it itself; else its passage's."""
+        source = self.cited.source
+        above = [s for s in source.sentences if s.start <= self.cited.span.start]
+        numbers = (label(source.text[s.start : s.end]) for s in reversed(above))
+        return next(filter(None, numbers), source.passage.section_id)
+
+    @cached_property
+    def leads_in(self) -> Cited | None:
+        """What leads in to the list that it is an item of."""
+        source = self.cited.source
+        at = [s.start for s in source.sentences].index(self.cited.span.start)
+        lead = lead_in(source.body, source.sentences, at)
+        return Cited(source, lead) if lead else None
 
     def places(self, tokens: Sequence[_Token]) -> set[int] | None:
         """Where it has these words in this order, close together; None where it does not."""
@@ -124,8 +126,10 @@ def departures(
     statement: str, cited: Sequence[Cited], derived: Sequence[DerivedFigure] = ()
 ) -> Iterator[Reason]:
     """What a statement adds to the words it cites, moves in them, or wrongly leaves out."""
-    parts = list(_parts(statement, [figure.span for figure in derived]))
     sentences = [_Sentence(one) for stretch in cited for one in stretch.sentences]
+    opened = min((attribution(statement, one.name, one.section) for one in sentences), default=0)
+    statement = " " * opened + statement[opened:]
+    parts = list(_parts(statement, [figure.span for figure in derived]))
     if sum(map(len, parts)) > MAX_TOKENS or any(len(s.tokens) > MAX_TOKENS for s in sentences):
         yield Reason(Code.NO_ENTAILMENT, "A sentence is too long to be compared.")
         return
@@ -140,8 +144,8 @@ def departures(
             places = {number: found for number, found in places.items() if number in beside}
         if not places:
             span = Span(part[0].word.span.start, part[-1].word.span.end)
-            said = " ".join(statement[span.start : span.end][:200].split())
-            message = f'No cited sentence says this in these words: "{said}".'
+            shown = " ".join(statement[span.start : span.end][:200].split())
+            message = f'No cited sentence says this in these words: "{shown}".'
             yield Reason(Code.NO_ENTAILMENT, message, statement_span=span)
             return
         beside = set(places)
@@ -150,16 +154,35 @@ def departures(
     if derived:
         return  # Of a sentence that gives a figure to a sum, nothing else is said.
     fullest = max(map(len, taken.values()), default=0)
+    said = {sentences[number].cited.key for number, found in taken.items() if found}
     for number, found in taken.items():
         if found and len(found) >= min(FEWEST, fullest):
             yield from _left_out(statement, sentences[number], found)
+            yield from _without_lead(sentences[number], said)
+
+
+def _without_lead(sentence: _Sentence, said: Collection[tuple[str, Span]]) -> Iterator[Reason]:
+    """The words that lead in to a list, where an item needs them and they are not said."""
+    lead = sentence.leads_in
+    if lead is None or lead.key in said:
+        return
+    bare = sentence.text[idle(sentence.text) :].lstrip(" -*\u2022\u2013")
+    if bare[:1].islower() or tells(lead.text, languages(lead.text)):
+        shown = " ".join(lead.text[:200].split())
+        yield Reason(
+            Code.OMITTED_CONDITION,
+            f'The source leads in: "{shown}".',
+            passage_id=lead.source.passage.id,
+            passage_span=lead.span,
+        )
 
 
 def _left_out(statement: str, sentence: _Sentence, taken: set[int]) -> Iterator[Reason]:
     """The first stretch of a sentence that is left out, and that limits what is taken."""
     text, all_words = sentence.text, words(sentence.text)
     little, facts = _little(text), read(text).spans
-    telling = {token.word.span.start for token in sentence.tokens}
+    opening = idle(text)
+    telling = {t.word.span.start for t in sentence.tokens if t.word.span.start >= opening}
     kept_starts = {sentence.tokens[at].word.span.start for at in taken}
     kept = [at for at, word in enumerate(all_words) if word.span.start in kept_starts]
     for before, after in pairwise([-1, *kept, len(all_words)]):
@@ -207,22 +230,23 @@ def _limits(text: str, span: Span, first: Word, content: Sequence[Word]) -> bool
     """
     left = text[span.start : span.end]
     lead, rest = text[span.start : content[0].span.start + 1], text[content[-1].span.end : span.end]
-    tells = _ATTITUDES.search(left) is not None or _SPEAKER.search(left) is not None
+    spoken = languages(text)
+    is_told = tells(left, spoken)
     # "Ann holds the shares and is the owner": another thing, said of the same subject.
     joins = _JOINS.match(rest) is not None
     if span.start == 0 and _LABEL_END.search(rest):
-        return tells and not rest.startswith(";")
+        return is_told and not rest.startswith(";")
     opening = first.text.lower()
-    if binding(languages(text)).search(left) or (span.start and opening in {"but", "except"}):
+    if binding(spoken).search(left) or (span.start and opening in {"but", "except"}):
         return True
     if span.start == 0:
-        return tells or not joins
-    if _SEPARATOR.search(lead):
-        return False
+        return is_told or not joins
+    if apart := _SEPARATOR.search(lead):
+        return apart[0] not in ";:.!?" and is_attribution(left[apart.end() :], spoken)
     if span.end == len(text):
         return _AND.search(lead) is None
     is_limit = opening in _OPENS_LIMIT or opening.endswith(("ed", "ing"))
-    return tells or is_limit or not joins
+    return is_told or is_limit or not joins
 
 
 def _parts(statement: str, derived: Sequence[Span]) -> Iterator[list[_Token]]:

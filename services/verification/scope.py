@@ -87,7 +87,8 @@ def is_scope_cut(text: str, sentences: Sequence[Span], span: Span) -> bool:
         return False
     first, last = sentence_at(sentences, span.start), sentence_at(sentences, span.end - 1)
     start, end = min(sentences[first].start, span.start), max(sentences[last].end, span.end)
-    if _is_turning(_lead_in(text, sentences, first)):
+    lead = lead_in(text, sentences, first)
+    if lead and _is_turning(unwrapped(text[lead.start : lead.end]).text):
         return True
     before = unwrapped(text[max(start, span.start - _REACH) : span.start]).text
     after = unwrapped(text[span.end : min(end, span.end + _REACH)]).text
@@ -117,14 +118,14 @@ def _without_idle(text: str, spoken: frozenset[str]) -> str:
     return turning_nothing(spoken).sub(lambda found: " " * len(found[0]), text)
 
 
-def _lead_in(text: str, sentences: Sequence[Span], position: int) -> str:
-    """The "None of these is allowed:" above a list item; empty for what is no list item."""
+def lead_in(text: str, sentences: Sequence[Span], position: int) -> Span | None:
+    """The "None of these is allowed:" above a list item; None for what is no list item."""
     for at in range(position, max(position - _LONGEST_LIST, -1), -1):
         sentence = text[sentences[at].start : sentences[at].end]
         if not is_list_item(sentence):
             leads = sentence.endswith((":", "：")) and at < position
-            return unwrapped(sentence).text if leads else ""
-    return ""
+            return sentences[at] if leads else None
+    return None
 
 
 def _is_governed(before: str, quote: str, spoken: frozenset[str]) -> bool:
