@@ -74,20 +74,9 @@ async def generate(state: State, runtime: Runtime[Agents]) -> State:
     if made.draft.failure:
         raised.append(objections.unusable(attempt, made.draft.failure))
         runtime.stream_writer(Event(objection=raised[-1]))
-    log = Attempt(
-        attempt=attempt,
-        query=state["query"],
-        passages=len(state["passages"]),
-        drafted=drafted,
-        verified=release.passed,
-        outcome=_outcome(made, drafted, raised),
-        failure=made.draft.failure,
-        duration=duration(time.monotonic() - began),
-        usage=made.draft.usage,
-        generator=made.draft.generator,
-        structured_mode=made.draft.structured_mode,
-        dropped_passages=len(made.draft.dropped_passage_ids),
-    )
+    log = _logged(state, made, drafted, raised)
+    log.verified = release.passed
+    log.duration.CopyFrom(duration(time.monotonic() - began))
     trace.get_current_span().set_attributes(
         {
             "verity.drafted": log.drafted,
@@ -208,6 +197,22 @@ def _told(error: Exception, asked: Asked) -> Exception:
     """A drafter who took longer than it may is unavailable: the caller's time is not used up."""
     slow = (said := status.of(error)) and status.code_of(said) is Code.DEADLINE_EXCEEDED
     return Unavailable(_TOO_SLOW) if slow and time.monotonic() < asked.ends else error
+
+
+def _logged(state: State, made: Heard, drafted: int, raised: Sequence[core.Objection]) -> Attempt:
+    """What is known of an attempt by its draft and by what was objected to it."""
+    return Attempt(
+        attempt=state["attempts"] + 1,
+        query=state["query"],
+        passages=len(state["passages"]),
+        drafted=drafted,
+        outcome=_outcome(made, drafted, raised),
+        failure=made.draft.failure,
+        usage=made.draft.usage,
+        generator=made.draft.generator,
+        structured_mode=made.draft.structured_mode,
+        dropped_passages=len(made.draft.dropped_passage_ids),
+    )
 
 
 def _outcome(made: Heard, drafted: int, raised: Sequence[core.Objection]) -> Attempt.Outcome:
