@@ -108,7 +108,7 @@ async def _last(
         if reply.WhichOneof("event") == "answer":
             return reply.answer
         on_event(reply)
-    raise CliError("The stream ended without an answer.", code="INTERNAL")
+    raise CliError("The stream ended without an answer.", code="INTERNAL", hint=rpc.SEE_LOG)
 
 
 class Stages:

@@ -180,7 +180,7 @@ class Doctor:
         settings: Any = self.told["generation"].settings
         if settings is None or not settings.asks_a_model:
             return [skipped("model", "none is asked: the extractive backend drafts")]
-        from services.generation.endpoint import Endpoint  # noqa: PLC0415
+        from services.generation.endpoint import Endpoint  # noqa: PLC0415 - most name no model
 
         key = settings.openai_api_key.get_secret_value()
         endpoint = Endpoint(settings.model, settings.openai_base_url, key)
@@ -244,7 +244,7 @@ class Doctor:
 
 
 def _originals(url: str) -> list[Finding]:
-    from fsspec.core import url_to_fs  # noqa: PLC0415
+    from fsspec.core import url_to_fs  # noqa: PLC0415 - most name no store
 
     where = shown("VERITY_ORIGINALS_URL", url)
     try:

@@ -16,6 +16,8 @@ from services.chassis.settings import Settings, Unreadable, faults
 
 T = TypeVar("T")
 
+SEE_LOG = "Try again; if it ends so again, the service's log says why."
+
 
 @dataclass(frozen=True, slots=True)
 class Service:

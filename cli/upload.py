@@ -102,7 +102,7 @@ async def _result(
         if reply.WhichOneof("event") == "result":
             return reply.result
         on_progress(reply.progress)
-    raise CliError("The stream ended without a result.", code="INTERNAL")
+    raise CliError("The stream ended without a result.", code="INTERNAL", hint=rpc.SEE_LOG)
 
 
 def _unreadable(error: OSError) -> CliError:

@@ -1,6 +1,7 @@
 """Which of several clocks is off; pure. Offsets are seconds ahead of this machine's clock."""
 
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from statistics import median_low
 
 from cli.checks.finding import Finding, failure, fine, skipped, warning
@@ -9,6 +10,14 @@ from cli.checks.finding import Finding, failure, fine, skipped, warning
 _WRONG, _ODD = 60.0, 5.0
 _MEND = "synchronize its clock (NTP: chronyc makestep, or timedatectl set-ntp true)"
 HERE = "this machine"
+# A Date is cut off to the second: less than this tells nothing.
+_UNTOLD = 2.0
+
+
+def by_date(date: str, asked: float, answered: float) -> float:
+    """The offset of a clock by the Date of its HTTP reply, asked for and there at these times."""
+    offset = parsedate_to_datetime(date).timestamp() + 0.5 - (asked + answered) / 2
+    return offset if abs(offset) > _UNTOLD else 0.0
 
 
 def judge(offsets: Mapping[str, float]) -> list[Finding]:

@@ -164,7 +164,7 @@ def unknown(says: str) -> list[Finding]:
 def model_of(directory: str) -> tuple[str, int]:
     """The embedding model's mark, and its dimensions; 0 where only the model itself knows."""
     if directory:
-        from services.retrieval.sentence_transformer import mark  # noqa: PLC0415
+        from services.retrieval.sentence_transformer import mark  # noqa: PLC0415 - most have no such model
 
         return mark(Path(directory)), 0
     from services.retrieval.onnx import OnnxEmbedder  # noqa: PLC0415

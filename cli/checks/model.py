@@ -6,8 +6,8 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 
+from cli.checks import clocks
 from cli.checks.finding import Finding, failure, fine, warning
 
 _OK, _UNAUTHORIZED, _FORBIDDEN, _SERVER = 200, 401, 403, 500
@@ -21,8 +21,7 @@ async def look(
     status, body, date = await asyncio.to_thread(_get, f"{url}/models", headers, seconds)
     offsets = {}
     if date:
-        offset = parsedate_to_datetime(date).timestamp() + 0.5 - (before + time.time()) / 2
-        offsets["the model's endpoint"] = offset if abs(offset) > 2 else 0.0  # noqa: PLR2004
+        offsets["the model's endpoint"] = clocks.by_date(date, before, time.time())
     return [judge(status, body, model)], offsets
 
 

@@ -8,13 +8,13 @@ import urllib.request
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from cli.checks import clocks
 from cli.checks.finding import Finding, failure, fine, warning
-from services.chassis.client import _SCHEMES as SCHEMES
+from services.chassis.client import full_target
 from services.chassis.health import CLOCK_KEY, DEPENDENCY, VERSION_KEY
 
 _NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -40,7 +40,7 @@ class Reply:
 
 async def ask(target: str, credentials: grpc.ChannelCredentials | None, seconds: float) -> Reply:
     """What the service at a gRPC target says."""
-    where = target if target.startswith(SCHEMES) else f"dns:///{target}"
+    where = full_target(target)
     options = [("grpc.enable_http_proxy", 0)]
     opened = (
         grpc.aio.secure_channel(where, credentials, options)
@@ -112,11 +112,8 @@ async def gateway(address: str, seconds: float) -> tuple[list[Finding], dict[str
     status, body, date = await asyncio.to_thread(_get, f"http://{address}/readyz", seconds)
     offsets = {}
     if date:
-        # To the second: cut off, not rounded.
-        middle = (before + time.time()) / 2
-        offset = parsedate_to_datetime(date).timestamp() + 0.5 - middle
-        offsets["gateway"] = offset if abs(offset) > 2 else 0.0  # noqa: PLR2004
-    if status == 200:  # noqa: PLR2004
+        offsets["gateway"] = clocks.by_date(date, before, time.time())
+    if status == 200:  # noqa: PLR2004 - OK
         return [fine("gateway", f"ready at {address}")], offsets
     if status:
         says = f"answers at {address}, and is not ready{_detail(body)}"

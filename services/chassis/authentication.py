@@ -44,7 +44,7 @@ class Nobody:
 
     tenant: str
 
-    async def caller(self, headers: Headers, peers: Collection[str] | None) -> Caller:  # noqa: ARG002
+    async def caller(self, headers: Headers, peers: Collection[str] | None) -> Caller:  # noqa: ARG002 - as every authenticator
         return Caller("", self.tenant, None, None)
 
     async def ready(self) -> None:

@@ -34,7 +34,7 @@ async def channel(
         tls: Our certificate, and whose we take for the target's name; None: in the clear.
     """
     calls = _Calls(by_word=tls is not None)
-    where = target if target.startswith(_SCHEMES) else f"dns:///{target}"
+    where = full_target(target)
     options = transport.client_options(service_config(service, idempotent))
     if tls is None:
         async with grpc.aio.insecure_channel(
@@ -68,6 +68,11 @@ async def ready(opened: grpc.aio.Channel, seconds: float = 2.0) -> bool:
     except TimeoutError:
         return False
     return state is grpc.ChannelConnectivity.READY
+
+
+def full_target(target: str) -> str:
+    """A target with its scheme; host:port is a name to resolve."""
+    return target if target.startswith(_SCHEMES) else f"dns:///{target}"
 
 
 def service_config(service: str, idempotent: Collection[str]) -> str:

@@ -39,7 +39,9 @@ class Tokens:
     async def caller(self, token: str) -> identity.Caller:
         """Whose it is. Raises Unauthenticated, PermissionDenied and Unavailable."""
         if len(token) > MOST_BYTES:
-            raise Unauthenticated("The token is too long.")
+            raise Unauthenticated(
+                f"The token is longer than {MOST_BYTES} bytes; ask for one with fewer claims."
+            )
         expected = self._expected
         try:
             header = jwt.get_unverified_header(token)

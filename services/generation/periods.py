@@ -7,7 +7,7 @@ _I = re.IGNORECASE
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _QUARTER = re.compile(r"\bQ([1-4])\b", _I)
 _MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
+    "january february march april may june july august september october november december".split()  # noqa: SIM905 - shorter so
 )
 _MONTH = re.compile(r"\b(" + "|".join(_MONTHS) + r")\b", _I)
 _PREPOSITION = r"(?:(?:in|for|during|at|of|on)\s+)?"

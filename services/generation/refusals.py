@@ -76,7 +76,7 @@ def named() -> Iterator[None]:
         raise Rejected(f"The request is too long for the model{_HINTS[413]}.", "context") from None
     except openai.RateLimitError as refused:
         raise Overloaded(
-            "The model's endpoint takes no more requests for now.",
+            "The model's endpoint takes no more requests for now; try again.",
             retry_after=_retry_after(refused.response.headers.get("retry-after", "")),
         ) from None
     except openai.APIStatusError as refused:

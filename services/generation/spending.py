@@ -65,7 +65,7 @@ class Spending:
             self._spent.popleft()
         if 0 < self._prices.tokens_per_hour <= sum(tokens for _, tokens in self._spent):
             raise Overloaded(
-                "The tokens that the model may cost in an hour are spent.",
+                "The tokens that the model may cost in an hour are spent; try again later.",
                 retry_after=self._spent[0][0] + _HOUR - now,
             )
 

@@ -88,7 +88,9 @@ class RedisMemory:
             if state == _ANSWERED and fingerprint == lease.fingerprint:
                 answer = await self._read(scope, by)
         if fingerprint != lease.fingerprint:
-            raise FailedPrecondition("The idempotency key was used for another question.")
+            raise FailedPrecondition(
+                "The idempotency key was used for another question; use a new one."
+            )
         if state != _ANSWERED:
             raise Aborted("Another call is answering under this idempotency key; try again.")
         if answer is None:

@@ -52,7 +52,9 @@ class RedisStore:
                 raise
             except RedisError as error:
                 # It answers, but refuses: out of memory, read-only, no permission.
-                raise Unavailable("The conversation memory refuses the operation.") from error
+                raise Unavailable(
+                    "The conversation memory refuses to be used: is it full, or read-only?"
+                ) from error
 
     async def check(self) -> None:
         """Warns of a store that would drop what it was given to keep."""

@@ -104,7 +104,7 @@ class Batcher:
     async def embed(self, texts: Sequence[str], lane: Lane) -> list[Vector]:
         """A vector for each text. Raises Overloaded when the lane has no room for them."""
         if self._closing:
-            raise Unavailable("The service is shutting down.")
+            raise Unavailable("The service is shutting down; try again.")
         waiting = self._lanes[lane]
         if sum(not item.done.done() for item in waiting) + len(texts) > self._max_waiting:
             raise Overloaded("Too many texts wait to be embedded; try again.", retry_after=1.0)

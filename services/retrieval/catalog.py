@@ -266,11 +266,28 @@ class Catalog:
         hidden: Collection[_Version] = (),
         sections: Collection[str] = (),
     ) -> Where:
-        where = _to_where(tenant, kind, narrow, hidden, sections)
-        if self._groups is None:
-            return where
-        readers = [payload.EVERYBODY, *sorted(self._groups)]
-        return replace(where, any_of={**where.any_of, "readers": readers})
+        any_of: Mapping[str, list[str] | list[int]] = {
+            "document_id": list(narrow.document_ids),
+            "document_type": list(narrow.document_types),
+            "tags": list(narrow.tags),
+            "authority": list(narrow.authorities),
+            "section_keys": sorted(sections),
+            "readers": [] if self._groups is None else [payload.EVERYBODY, *sorted(self._groups)],
+        }
+        none_of = {
+            "edition": [payload.edition(*version) for version in sorted(hidden)],
+            "document_id": narrow.without_ids,
+        }
+        day = payload.to_day(narrow.day)
+        at_least = {"authority": narrow.min_authority, "to_day": day + 1 if day else 0}
+        return Where(
+            tenant,
+            kind,
+            any_of={name: values for name, values in any_of.items() if values},
+            none_of={name: values for name, values in none_of.items() if values},
+            at_least={name: number for name, number in at_least.items() if number},
+            at_most={"from_day": day} if day else {},
+        )
 
 
 def _no_passage() -> NotFound:
@@ -289,34 +306,4 @@ def _version(fields: payload.Payload) -> _Version:
 def _is_found(current: StoredDocument | None, version: _Version, admitted: Where) -> bool:
     return (
         current is not None and current.sha256 == version[1] and Catalog.admits(admitted, current)
-    )
-
-
-def _to_where(
-    tenant: str,
-    kind: Kind,
-    narrow: Filter,
-    hidden: Collection[_Version] = (),
-    sections: Collection[str] = (),
-) -> Where:
-    any_of: Mapping[str, list[str] | list[int]] = {
-        "document_id": list(narrow.document_ids),
-        "document_type": list(narrow.document_types),
-        "tags": list(narrow.tags),
-        "authority": list(narrow.authorities),
-        "section_keys": sorted(sections),
-    }
-    none_of = {
-        "edition": [payload.edition(*version) for version in sorted(hidden)],
-        "document_id": narrow.without_ids,
-    }
-    day = payload.to_day(narrow.day)
-    at_least = {"authority": narrow.min_authority, "to_day": day + 1 if day else 0}
-    return Where(
-        tenant,
-        kind,
-        any_of={name: values for name, values in any_of.items() if values},
-        none_of={name: values for name, values in none_of.items() if values},
-        at_least={name: number for name, number in at_least.items() if number},
-        at_most={"from_day": day} if day else {},
     )

@@ -26,7 +26,7 @@ class IsolatedReader:
                 )
             except WorkerTimeout as error:
                 raise InvalidInput(
-                    f"The file could not be read within {self._seconds:g} s of CPU time.",
+                    f"The file could not be read within {self._seconds:g} s of CPU time; split it.",
                     reason="DAMAGED_FILE",
                 ) from error
             except WorkerOutOfMemory as error:
@@ -36,6 +36,7 @@ class IsolatedReader:
                 ) from error
             except WorkerDied as error:
                 raise InvalidInput(
-                    "The file ended the process that read it; it may be damaged.",
+                    "The file ended the process that read it. Open it, save it anew and send it "
+                    "again.",
                     reason="DAMAGED_FILE",
                 ) from error

@@ -138,7 +138,7 @@ class Leases:
 
     def _check(self, lease: _Lease) -> None:
         if self._age(lease) >= self._seconds:
-            raise DeadlineExceeded(f"The write took longer than {self._seconds:g} s.")
+            raise DeadlineExceeded(f"The write took longer than {self._seconds:g} s; try again.")
 
     async def _acquire(self, tenant: str, document_id: str, *, amends: bool) -> _Lease:
         id_ = str(uuid.uuid5(uuid.UUID(document_id), f"lease of {tenant}"))

@@ -111,7 +111,10 @@ class Originals:
         try:
             content: bytes = self._files.cat_file(path)
         except FileNotFoundError as error:
-            raise NotFound("The original of this document is no longer there.") from error
+            raise NotFound(
+                "The document's original is no longer there. If it stays so, delete the document "
+                "and ingest it again."
+            ) from error
         return content
 
     def _keep_only(self, folder: str, sha256: str | None) -> None:

@@ -193,7 +193,7 @@ def _load(path: Path) -> qdrant.EdgeShard:
         return qdrant.EdgeShard.load(str(path))
     except Exception as error:  # The engine knows no other.
         if "WouldBlock" in str(error):
-            raise RuntimeError(f"{path} is in use by another process") from error
+            raise RuntimeError(f"{path} is in use by another process; stop that one") from error
         raise
 
 

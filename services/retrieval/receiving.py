@@ -35,7 +35,7 @@ class Upload:
             naming.check(f"metadata.supersedes[{number}]", name)
         if "" in metadata.readers:
             raise InvalidInput(
-                "A group has a name.",
+                "A group of readers is without a name.",
                 violations=(Violation("metadata.readers", "has one without"),),
             )
         # Both are ISO dates by now, which sort as text.
@@ -123,4 +123,6 @@ class Receiver:
 
 
 def _too_large(max_bytes: int) -> InvalidInput:
-    return InvalidInput(f"The file is over the limit of {max_bytes} bytes.", reason="TOO_LARGE")
+    return InvalidInput(
+        f"The file is over the limit of {max_bytes} bytes; split it.", reason="TOO_LARGE"
+    )

@@ -45,4 +45,6 @@ class Renderer:
                     self._seconds, render, data, page_number, highlights, parsed, dpi
                 )
             except (WorkerTimeout, WorkerDied, WorkerOutOfMemory) as error:
-                raise FailedPrecondition("This page cannot be shown.") from error
+                raise FailedPrecondition(
+                    "This page cannot be drawn in the time and memory there are; read its text."
+                ) from error

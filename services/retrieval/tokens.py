@@ -34,9 +34,11 @@ def packaged(package: str, name: str, sha256: str) -> Path:
     """
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
-        raise RuntimeError(f"the package {package} is not installed")
+        raise RuntimeError(f"the package {package} is not installed; install verity[retrieval]")
     path = Path(spec.origin).parent / name
     with path.open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-            raise RuntimeError(f"{package}/{name} is not the file that this version was built for")
+            raise RuntimeError(
+                f"{package}/{name} is not the file that requirements.lock pins; install that"
+            )
     return path

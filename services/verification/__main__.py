@@ -80,7 +80,7 @@ async def open_judge(
         case "embedded":
             yield EmbeddedJudge(scorer, executor, threshold or scorer.threshold)
         case "cross-encoder":
-            from services.verification.judges import cross_encoder  # noqa: PLC0415
+            from services.verification.judges import cross_encoder  # noqa: PLC0415 - most have no judge
 
             directory = Path(settings.cross_encoder_dir)
             model = cross_encoder.load(directory)
@@ -88,7 +88,7 @@ async def open_judge(
                 directory.name, model, executor, threshold or EVEN
             )
         case "llm":
-            from services.verification.judges import llm, prompt  # noqa: PLC0415
+            from services.verification.judges import llm, prompt  # noqa: PLC0415 - most have no judge
 
             endpoint = llm.Endpoint(
                 settings.judge_model,

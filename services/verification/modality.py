@@ -32,7 +32,7 @@ CUES: tuple[tuple[frozenset[Modality], re.Pattern[str]], ...] = tuple(
             (?:not|\w+n['’]t|never) (?:be )?(?:required|obliged|obligated|necessary|mandatory)
             needs? not | needn['’]t | (?:not|\w+n['’]t) (?:have|need) to | not (?:require|need)
             no (?:obligation|requirement|need) | exempt\w* | optional | without having to
-            """,  # noqa: RUF001 - typographic apostrophes are meant
+            """,  # noqa: RUF001 - as it is printed - typographic apostrophes are meant
         ),
         (
             {Modality.PROHIBITION},
@@ -43,7 +43,7 @@ CUES: tuple[tuple[frozenset[Modality], re.Pattern[str]], ...] = tuple(
             (?:no(?! longer| later| more)|neither|nobody|none)(?: \w+){0,6}? (?:may|shall|can)
             (?:has|have) no right to | (?:darf|dürfen) nicht | ne (?:peut|peuvent)
             no (?:puede|pueden)
-            """,  # noqa: RUF001
+            """,  # noqa: RUF001 - as it is printed
         ),
         (
             {Modality.OBLIGATION},

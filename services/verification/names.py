@@ -87,7 +87,7 @@ def _is_alone(word: Word) -> bool:
     return (
         _is_capitalized(word)
         and word.stem not in _MASS
-        and (text.endswith(("'s", "’s")) or not text.endswith(("ing", "ion", "s", "ment", "ity")))  # noqa: RUF001
+        and (text.endswith(("'s", "’s")) or not text.endswith(("ing", "ion", "s", "ment", "ity")))  # noqa: RUF001 - as it is printed
         and not text.endswith("ly")
     )
 
@@ -110,7 +110,7 @@ def _is_subject(ours: Sequence[Word], index: int) -> bool:
         index == 0
         and len(ours) > 1
         and _is_capitalized(ours[0])
-        and (ours[1].text.lower() in _VERBS or ours[0].text.endswith(("'s", "’s")))  # noqa: RUF001
+        and (ours[1].text.lower() in _VERBS or ours[0].text.endswith(("'s", "’s")))  # noqa: RUF001 - as it is printed
         and not ours[0].text.endswith(("ing", "ion", "s", "ment", "ity"))
     )
 

@@ -17,7 +17,7 @@ _KIND = any_of(
     class(?:es)?
     """
 )
-_NUMBER = r"\(?\d[\w.-]*(?:\(\w{1,4}\))*|[A-Z](?![\w'’])(?:\.?\d+)*|[IVXLC]+(?!\w)"  # noqa: RUF001
+_NUMBER = r"\(?\d[\w.-]*(?:\(\w{1,4}\))*|[A-Z](?![\w'’])(?:\.?\d+)*|[IVXLC]+(?!\w)"  # noqa: RUF001 - as it is printed
 _REFERENCE = re.compile(rf"(?:\b(?P<kind>(?i:{_KIND}))|(?P<sign>§+))\s*(?P<number>{_NUMBER})")
 # "Articles 5, 6 and 7": the further numbers of a list.
 _FURTHER = re.compile(r"(?:,\s?|,?\s(?:and|or|to)\s)(?P<number>\d[\w.]*(?:\(\w{1,4}\))*)(?![%\w])")

@@ -132,6 +132,19 @@ def test_the_clock_that_is_off_is_named(offsets, level, check, says):
     assert [one.check for one in found] == [check]
 
 
+@pytest.mark.parametrize(
+    ("date", "offset"),
+    [
+        ("Thu, 01 Jan 1970 00:16:40 GMT", 0.0),  # Cut off to the second: it may well be right.
+        ("Thu, 01 Jan 1970 00:16:42 GMT", 0.0),
+        ("Thu, 01 Jan 1970 01:16:40 GMT", 3599.5),
+        ("Wed, 31 Dec 1969 23:16:40 GMT", -3600.5),
+    ],
+)
+def test_a_date_tells_of_a_clock_no_more_than_its_seconds_do(date, offset):
+    assert clocks.by_date(date, 1000.5, 1001.5) == offset
+
+
 INFO = {"redis_version": "7.2.4", "aof_enabled": 1}
 
 

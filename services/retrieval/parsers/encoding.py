@@ -68,7 +68,8 @@ def _decoded(data: bytes, declared: str) -> str:
                 return data[len(mark) :].decode(name)
             except UnicodeDecodeError as error:
                 raise InvalidInput(
-                    f"The text is marked as {name.upper()} and is not valid as that.",
+                    f"The text is marked as {name.upper()} and is not valid as that; save it anew "
+                    "and send it again.",
                     reason="DAMAGED_FILE",
                 ) from error
     if name := _known(declared) or _utf_16(data):

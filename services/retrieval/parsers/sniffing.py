@@ -120,7 +120,8 @@ def find(data: bytes, source_name: str, content_type: str) -> Found:
     for claim in claims:
         if found.media_type != claim and not _may_be(found.media_type, claim):
             raise InvalidInput(
-                f"The file is declared or named as {claim}, and its bytes are {found.media_type}.",
+                f"The file is declared or named as {claim}, and its bytes are {found.media_type}; "
+                "name it as what it is.",
                 reason="TYPE_MISMATCH",
             )
     kind = next((claim for claim in claims if claim in _KINDS_OF_TEXT), found.media_type)
