@@ -5,6 +5,7 @@ import os
 import pytest
 import structlog
 from observed import Observed
+from otlp_receiver import receiving
 
 from services.chassis import telemetry
 from services.chassis.settings import Settings
@@ -40,6 +41,13 @@ def observed():
         metric_readers=[seen.metric_reader],
     ):
         yield seen
+
+
+@pytest.fixture(scope="session")
+def receiver():
+    """What processes send of their telemetry."""
+    with receiving() as opened:
+        yield opened
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.parts import AXE, MARKUP, WIDE, api
 from tests.e2e.conftest import ROOT, System, running
 from tests.issuer import AUDIENCE, ISSUER, Issuer
-from tests.otlp_receiver import Receiver, receiving
+from tests.otlp_receiver import Receiver
 
 POLICY = """# Ownership
 
@@ -59,12 +59,6 @@ def _page_is_built():
         pytest.fail("The page is not built; run: make page")
     if not AXE.is_file():
         pytest.fail("The page's tools are not installed; run: make page")
-
-
-@pytest.fixture(scope="session")
-def receiver() -> Iterator[Receiver]:
-    with receiving() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -53,14 +53,20 @@ def test_a_docx_and_a_web_page_show_their_text(opened, tmp_path, word):
         expect(page.locator("aside mark")).to_contain_text(words)
 
 
+def answer_from(page, file, question):
+    expect(upload(page, file)).to_contain_text("Added")
+    page.goto("/#/")
+    ask(page, question)
+    return answered(page)
+
+
 def test_text_beyond_the_bmp_is_marked_exactly(opened, tmp_path, word):
     page = opened()
     sentence = f"The 🏦 keeper 🗝 of {word} counts 12 coins 😀 each night."
     text = f"# 😀😀 Keys 🗝🗝\n\n🏦🏦🏦 Nothing here bears on it.\n\n{sentence} 🏦 Then 🗝 rests.\n"
-    expect(upload(page, a_file(tmp_path, f"{word}-😀.txt", text))).to_contain_text("Added")
-    page.goto("/#/")
-    ask(page, f"How many coins does the keeper of {word} count each night?")
-    answered(page).get_by_role("button", name="Citation 1: ").click()
+    question = f"How many coins does the keeper of {word} count each night?"
+    card = answer_from(page, a_file(tmp_path, f"{word}-😀.txt", text), question)
+    card.get_by_role("button", name="Citation 1: ").click()
     expect(page.locator("aside mark")).to_have_text(sentence)
 
 
@@ -68,10 +74,8 @@ def test_text_from_right_to_left_is_shown_so(opened, tmp_path, word):
     page = opened()
     sentence = f"يجب على أمين الخزنة {word} تقديم إثبات موثق خلال 9 أيام."
     text = f"# مقدمة\n\nنص آخر قبلها بلا صلة.\n\n{sentence}\n"
-    expect(upload(page, a_file(tmp_path, f"{word}.txt", text))).to_contain_text("Added")
-    page.goto("/#/")
-    ask(page, f"ماذا يجب على أمين الخزنة {word} تقديم إثبات؟")
-    card = answered(page)
+    question = f"ماذا يجب على أمين الخزنة {word} تقديم إثبات؟"
+    card = answer_from(page, a_file(tmp_path, f"{word}.txt", text), question)
     expect(card.get_by_role("heading", level=2)).to_have_css("direction", "rtl")
     card.get_by_role("button", name=re.compile("^(Citation|Nearest passage) 1: ")).click()
     mark = page.locator("aside mark").first

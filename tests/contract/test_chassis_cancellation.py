@@ -29,6 +29,10 @@ class Hanging:
             self.ending.set_result(type(error))
             raise
 
+    async def ended(self):
+        async with asyncio.timeout(5):
+            return await self.ending
+
 
 @every_kind
 async def test_cancelling_the_callers_task_cancels_the_handler(kind, observed):
@@ -39,8 +43,7 @@ async def test_cancelling_the_callers_task_cancels_the_handler(kind, observed):
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        async with asyncio.timeout(5):
-            assert await act.ending is asyncio.CancelledError
+        assert await act.ended() is asyncio.CancelledError
         [server] = await observed.ended(1, SpanKind.SERVER)
         [client] = await observed.ended(1, SpanKind.CLIENT)
     for span in (server, client):
@@ -59,8 +62,7 @@ async def test_cancelling_the_call_object_cancels_the_handler(kind, observed):
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reading
-        async with asyncio.timeout(5):
-            assert await act.ending is asyncio.CancelledError
+        assert await act.ended() is asyncio.CancelledError
         [span] = await observed.ended(1, SpanKind.CLIENT)
     assert span.attributes[telemetry.RPC_STATUS] == "CANCELLED"
 
@@ -77,8 +79,7 @@ async def test_cancellation_passes_through_a_service_in_the_middle():
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        async with asyncio.timeout(5):
-            assert await act.ending is asyncio.CancelledError
+        assert await act.ended() is asyncio.CancelledError
 
 
 @pytest.mark.parametrize("kind", ["ServerStream", "BothStreams"])

@@ -1,23 +1,14 @@
 """Documents with readers: to who is in none of their groups they are not there, by any RPC."""
 
 import hashlib
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 import grpc
 import pytest
-from issuer import EVERYTHING, Issuer, Speaking
-from retrieval_parts import put_together, servicer
-from retrieval_stores import edge, local, quick_directory
+from issuer import EVERYTHING, Speaking
+from retrieval_callers import called
+from retrieval_stores import edge, local
 from verity.v1 import retrieval_service_pb2 as pb
-from verity.v1.retrieval_service_pb2_grpc import (
-    RetrievalServiceStub,
-    add_RetrievalServiceServicer_to_server,
-)
-
-from services.chassis.client import channel
-from services.chassis.server import Service, serving
-from services.retrieval.isolation import Worker
-from services.retrieval.servicer import DEADLINES
 
 Code = grpc.StatusCode
 NAME = "verity.v1.RetrievalService"
@@ -100,22 +91,10 @@ async def ended(call):
 
 @asynccontextmanager
 async def people(store):
-    async with AsyncExitStack() as stack:
-        directory = stack.enter_context(quick_directory())
-        index = await stack.enter_async_context(store(directory))
-        parts = await stack.enter_async_context(put_together(index, directory))
-        worker = await stack.enter_async_context(Worker().running())
-        issuer = Issuer(directory)
-        service = Service(
-            NAME, add_RetrievalServiceServicer_to_server, servicer(parts, worker), DEADLINES
-        )
-        running = await stack.enter_async_context(serving(service, issuer.settings()))
-        await running.warming
-        opened = channel(running.address, service=NAME, idempotent=[])
-        stub = RetrievalServiceStub(await stack.enter_async_context(opened))
+    async with called(store, callers=2) as ((one, other), issuer):
         yield (
-            Person(stub, issuer, "ann", ["desk-group", "others"]),
-            Person(stub, issuer, "bob", ["others"]),
+            Person(one, issuer, "ann", ["desk-group", "others"]),
+            Person(other, issuer, "bob", ["others"]),
         )
 
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from retrieval_parts import everything, found, ingest, pieces, put_together, read_lines, upload
-from retrieval_stores import opened_stores, quick_directory
 
 from services.chassis.errors import (
     Aborted,
@@ -27,24 +26,6 @@ from services.retrieval.progress import Outcome, Progress, Result, Stage
 OLD = "proof of funds must be notarized\nowners above 25% are named\fcash rose by 2%\n"
 NEW = "proof of funds need not be notarized\n"
 ID = document_id("a", "policy.txt")
-
-
-@pytest.fixture
-def directory():
-    with quick_directory() as directory:
-        yield directory
-
-
-@pytest.fixture(params=opened_stores(), ids=lambda store: store.__name__)
-async def index(request, directory):
-    async with request.param(directory) as index:
-        yield index
-
-
-@pytest.fixture
-async def parts(index, directory):
-    async with put_together(index, directory) as parts:
-        yield parts
 
 
 def outcome(events):

@@ -10,7 +10,6 @@ import uuid
 from pathlib import Path
 
 import pytest
-from retrieval_stores import quick_directory
 
 from services.retrieval import bm25, qdrant_shard
 from services.retrieval.index import Kind, Point, SparseVector, Where
@@ -20,12 +19,6 @@ from services.retrieval.qdrant_edge import open_edge_index
 DIMENSIONS = 4
 PASSAGES = Where("a", Kind.PASSAGE)
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def directory():
-    with quick_directory() as directory:
-        yield directory
 
 
 @pytest.fixture(autouse=True)

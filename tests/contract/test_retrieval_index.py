@@ -6,7 +6,7 @@ import uuid
 
 import grpc
 import pytest
-from retrieval_stores import edge, opened_stores, prepare, quick_directory
+from retrieval_stores import edge, opened_stores, prepare
 
 from services.chassis import deadline
 from services.chassis.errors import DeadlineExceeded, Unavailable
@@ -18,12 +18,6 @@ from services.retrieval.qdrant_layout import Layout
 from services.retrieval.qdrant_server import ServerIndex, open_server_index
 
 DIMENSIONS = 4
-
-
-@pytest.fixture
-def directory():
-    with quick_directory() as directory:
-        yield directory
 
 
 @pytest.fixture(params=opened_stores(), ids=lambda store: store.__name__)

@@ -1,8 +1,7 @@
 """How documents and passages name each other: neighbours in a text, and what supersedes what."""
 
 import pytest
-from retrieval_parts import ingest, put_together
-from retrieval_stores import opened_stores, quick_directory
+from retrieval_parts import ingest
 
 from services.chassis.errors import InvalidInput, NotFound
 from services.retrieval import payload
@@ -10,13 +9,6 @@ from services.retrieval.catalog import Filter
 from services.retrieval.index import Kind
 
 TEXT = "one\ntwo\n\nthree\n\f\nfour\nfive\n"
-
-
-@pytest.fixture(params=opened_stores(), ids=lambda store: store.__name__)
-async def parts(request):
-    with quick_directory() as directory:
-        async with request.param(directory) as index, put_together(index, directory) as parts:
-            yield parts
 
 
 async def passage_of(parts, text):

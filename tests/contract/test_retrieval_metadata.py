@@ -4,7 +4,6 @@ from contextlib import aclosing
 
 import pytest
 from retrieval_parts import everything, found, ingest, pieces, put_together, upload
-from retrieval_stores import opened_stores, quick_directory
 
 from services.retrieval.catalog import Filter
 from services.retrieval.index import Kind, Where
@@ -19,18 +18,6 @@ IS_DATED = {**IS, "effective_from": "2026-01-01", "supersedes": ("old.txt",)}
 # What finds the document under what is said of it first, and what under what is said afterwards.
 FINDS_WAS = [{"min_authority": 2}, {"document_types": ("policy",)}, {"tags": ("aml", "x")}]
 FINDS_IS = [{"document_types": ("draft",)}, {"tags": ("kyc",)}]
-
-
-@pytest.fixture
-def directory():
-    with quick_directory() as directory:
-        yield directory
-
-
-@pytest.fixture(params=opened_stores(), ids=lambda store: store.__name__)
-async def index(request, directory):
-    async with request.param(directory) as index:
-        yield index
 
 
 async def what_holds(parts):

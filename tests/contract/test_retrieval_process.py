@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 import grpc
 import pytest
 from pydantic import ValidationError
-from retrieval_stores import quick_directory
 from verity.v1 import retrieval_service_pb2 as pb
 from verity.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 
@@ -22,12 +21,6 @@ NEW = b"".join(
     b"# %d Ownership\n\nClause %d of the new policy.\n\n" % (n, n) for n in range(1, 300)
 )
 SECONDS = 60
-
-
-@pytest.fixture
-def directory():
-    with quick_directory() as directory:
-        yield directory
 
 
 @asynccontextmanager

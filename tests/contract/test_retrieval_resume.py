@@ -18,7 +18,7 @@ from retrieval_parts import (
     put_together,
     upload,
 )
-from retrieval_stores import edge, quick_directory
+from retrieval_stores import edge
 
 from services.chassis.errors import InvalidInput, OutOfRange
 from services.retrieval import bm25
@@ -31,12 +31,6 @@ from services.retrieval.spool import Spool
 TEXT = "".join(f"passage number {n}\n" for n in range(200))
 SHA256 = hashlib.sha256(TEXT.encode()).hexdigest()
 OLD = "the version before\n"
-
-
-@pytest.fixture
-def directory():
-    with quick_directory() as directory:
-        yield directory
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 from retrieval_parts import WordEmbedder, ingest, put_together
-from retrieval_stores import edge, opened_stores, quick_directory
+from retrieval_stores import edge
 
 from services.retrieval.catalog import Filter
 from services.retrieval.preference import Preference
@@ -17,18 +17,6 @@ from services.retrieval.standing import Standing
 
 TODAY = date(2026, 6, 1)
 RULE = "owners above {} percent must file a notarized proof of funds with the bank\n"
-
-
-@pytest.fixture
-def directory():
-    with quick_directory() as directory:
-        yield directory
-
-
-@pytest.fixture(params=opened_stores(), ids=lambda store: store.__name__)
-async def parts(request, directory):
-    async with request.param(directory) as index, put_together(index, directory) as parts:
-        yield parts
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from opentelemetry.trace import SpanKind
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 from retrieval_parts import WordEmbedder, everything, put_together, servicer
-from retrieval_stores import edge, quick_directory
+from retrieval_stores import edge
 from verity.v1 import core_pb2 as core
 from verity.v1 import retrieval_service_pb2 as pb
 from verity.v1.retrieval_service_pb2_grpc import (
@@ -74,12 +74,6 @@ class Client:
 async def iter_async(items):
     for item in items:
         yield item
-
-
-@pytest.fixture
-def directory():
-    with quick_directory() as directory:
-        yield directory
 
 
 @pytest.fixture(scope="module")

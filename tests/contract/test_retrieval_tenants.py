@@ -4,24 +4,15 @@ import asyncio
 import hashlib
 import itertools
 import uuid
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import suppress
 
 import grpc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from issuer import Issuer, Speaking
-from retrieval_parts import put_together, servicer
-from retrieval_stores import edge, quick_directory
+from issuer import Speaking
+from retrieval_callers import called
+from retrieval_stores import edge
 from verity.v1 import retrieval_service_pb2 as pb
-from verity.v1.retrieval_service_pb2_grpc import (
-    RetrievalServiceStub,
-    add_RetrievalServiceServicer_to_server,
-)
-
-from services.chassis.client import channel
-from services.chassis.server import Service, serving
-from services.retrieval.isolation import Worker
-from services.retrieval.servicer import DEADLINES
 
 NAME = "verity.v1.RetrievalService"
 NAMES = ["policy.txt", "other.txt", "third.txt"]
@@ -135,27 +126,6 @@ async def said(call):
         )
 
 
-@asynccontextmanager
-async def two_tenants():
-    async with AsyncExitStack() as stack:
-        directory = stack.enter_context(quick_directory())
-        index = await stack.enter_async_context(edge(directory))
-        parts = await stack.enter_async_context(put_together(index, directory))
-        worker = await stack.enter_async_context(Worker().running())
-        issuer = Issuer(directory)
-        service = Service(
-            NAME, add_RetrievalServiceServicer_to_server, servicer(parts, worker), DEADLINES
-        )
-        running = await stack.enter_async_context(serving(service, issuer.settings()))
-        await running.warming
-        tenants = []
-        for _ in range(2):
-            opened = channel(running.address, service=NAME, idempotent=[])
-            stub = RetrievalServiceStub(await stack.enter_async_context(opened))
-            tenants.append(Tenant(stub))
-        yield (*tenants, issuer)
-
-
 metadata = st.fixed_dictionaries(
     {},
     optional={
@@ -219,7 +189,8 @@ async def sees_nothing_by_ids_of(mine, other, own_ids):
 async def test_a_tenant_sees_the_same_whatever_another_does_and_nothing_by_its_ids():
     number = itertools.count()
     loop = asyncio.get_running_loop()
-    async with two_tenants() as (mine, other, issuer):
+    async with called(edge, callers=2) as (stubs, issuer):
+        mine, other = map(Tenant, stubs)
 
         async def example(own, deeds):
             run = next(number)

@@ -3,28 +3,16 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 
 import grpc
 import pytest
 from verity.v1 import core_pb2 as core
 from verity.v1 import verification_service_pb2 as pb
-from verity.v1.verification_service_pb2_grpc import (
-    VerificationServiceStub,
-    add_VerificationServiceServicer_to_server,
-)
 
-from services.chassis.client import channel
-from services.chassis.server import Service, serving
-from services.chassis.settings import Settings
 from services.verification import verdict
 from services.verification.evidence import Passage
-from services.verification.scoring import Weights
-from services.verification.servicer import VerificationServicer
 from services.verification.verifier import Verifier
 
-NAME = "verity.v1.VerificationService"
-DEADLINES = {"Verify": 30.0, "CheckGrounding": 60.0, "ScoreConfidence": 5.0}
 RULE = (
     "Section 4.2: Any corporate entity with a UBO holding more than 25%\n"
     "equity must submit a notarized proof of funds."
@@ -56,28 +44,6 @@ def passage(text: str = RULE, name: str = "p") -> core.Passage:
 def drafted(text: str, *cites: tuple[str, str]) -> core.DraftStatement:
     citations = [core.DraftCitation(passage_id=id_, quote=quote) for id_, quote in cites]
     return core.DraftStatement(text=text, citations=citations)
-
-
-@asynccontextmanager
-async def verification():
-    with ThreadPoolExecutor(2) as executor:
-        service = Service(
-            NAME,
-            add_VerificationServiceServicer_to_server,
-            VerificationServicer(Verifier(executor, 0.6), Weights()),
-            DEADLINES,
-        )
-        async with (
-            serving(service, Settings(bind="127.0.0.1:0")) as running,
-            channel(running.address, service=NAME, idempotent=list(DEADLINES)) as opened,
-        ):
-            yield VerificationServiceStub(opened)
-
-
-@pytest.fixture
-async def stub():
-    async with verification() as opened:
-        yield opened
 
 
 async def test_a_true_quote_comes_back_cut_from_its_source_with_its_place(stub):

@@ -1,42 +1,11 @@
 """A conflict of sources over a real channel: both sides, their dates, and the day that counts."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from verity.v1 import core_pb2 as core
 from verity.v1 import verification_service_pb2 as pb
-from verity.v1.verification_service_pb2_grpc import (
-    VerificationServiceStub,
-    add_VerificationServiceServicer_to_server,
-)
 
-from services.chassis.client import channel
-from services.chassis.server import Service, serving
-from services.chassis.settings import Settings
-from services.verification.scoring import Weights
-from services.verification.servicer import VerificationServicer
-from services.verification.verifier import Verifier
-
-NAME = "verity.v1.VerificationService"
 OURS = "Owners of more than 25% of the equity must be identified."
 THEIRS = "Owners of more than 20% of the equity must be identified."
-
-
-@pytest.fixture
-async def stub():
-    deadlines = {"Verify": 30.0, "CheckGrounding": 60.0, "ScoreConfidence": 5.0}
-    with ThreadPoolExecutor(1) as executor:
-        service = Service(
-            NAME,
-            add_VerificationServiceServicer_to_server,
-            VerificationServicer(Verifier(executor, 0.6), Weights()),
-            deadlines,
-        )
-        async with (
-            serving(service, Settings(bind="127.0.0.1:0")) as running,
-            channel(running.address, service=NAME, idempotent=list(deadlines)) as opened,
-        ):
-            yield VerificationServiceStub(opened)
 
 
 def request(**about):

@@ -15,7 +15,7 @@ import grpc
 import httpx
 import pytest
 
-from tests.otlp_receiver import Receiver, receiving
+from tests.otlp_receiver import Receiver
 
 ROOT = Path(__file__).parents[2]
 COMMAND_SECONDS = 120
@@ -115,12 +115,6 @@ def gateway(request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
         trust_env=False,
         timeout=120,
     ) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="session")
-def receiver() -> Iterator[Receiver]:
-    with receiving() as opened:
         yield opened
 
 

@@ -1,6 +1,6 @@
 """Who may talk to whom, as the NetworkPolicies of a rendered set have it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.manifests.rendered import Document, container, of_kind, template, workloads
@@ -45,25 +45,20 @@ class Network:
 
     def edges(self) -> set[Edge]:
         """What both ends allow."""
-        return {
-            (source, target, port)
-            for source in self._pods
-            for target in self._pods
-            for port in self._ports[target]
-            if self._allows("egress", "to", source, target, port)
-            and self._allows("ingress", "from", target, source, port)
-        }
+        return {edge for edge, leaves, arrives in self._possible() if leaves and arrives}
 
     def half_open(self) -> set[Edge]:
         """What one end allows and the other does not: an edge that was forgotten, or never was."""
-        return {
-            (source, target, port)
-            for source in self._pods
-            for target in self._pods
-            for port in self._ports[target]
-            if self._allows("egress", "to", source, target, port)
-            != self._allows("ingress", "from", target, source, port)
-        }
+        return {edge for edge, leaves, arrives in self._possible() if leaves != arrives}
+
+    def _possible(self) -> Iterator[tuple[Edge, bool, bool]]:
+        """Every edge that there could be, and whether either end allows it."""
+        for source in self._pods:
+            for target in self._pods:
+                for port in self._ports[target]:
+                    leaves = self._allows("egress", "to", source, target, port)
+                    arrives = self._allows("ingress", "from", target, source, port)
+                    yield (source, target, port), leaves, arrives
 
     def outside(self) -> set[Outside]:
         found = set()

@@ -152,11 +152,6 @@ def test_the_example_of_the_document_is_a_script(tmp_path):
     assert does("Who?", 1) == "good"
 
 
-def test_everything_that_a_script_can_do_is_in_the_document():
-    known = set(re.findall(r"`(\w+)`", DOCUMENT))
-    assert set(BEHAVIOURS) - known == set()
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
