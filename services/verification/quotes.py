@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
 
-from services.verification import words
+from services.verification import typesetting, words
 from services.verification.capitals import same_case
 from services.verification.characters import starts_item, without_padding
 from services.verification.dashes import DASHES, Dash
@@ -38,6 +38,8 @@ _LITTLE = {
     language: frozenset(little.split()) | (words.STOPWORDS if language == "en" else frozenset())
     for language, little in (LITTLE_WORDS | LITTLE_WORDS_ELSEWHERE).items()
 }
+# What may stand before the first word of a sentence that is quoted.
+_ITEM_MARK = re.compile(r"\W*(?:\(?\w{1,3}[.)]\s)?\W*")
 _DOTS = r"(?:…|\.\s?\.\s?\.)+\.?"
 _ELLIPSIS = re.compile(rf"\s*(?:\[\s?{_DOTS}\s?\]|\(\s?{_DOTS}\s?\)|{_DOTS})\s*")
 
@@ -152,19 +154,45 @@ def _content(text: str) -> int:
 def _places(source: Source, quote: str) -> Iterator[tuple[Span, Match]]:
     """The places where a quote stands whole, in the order of the text."""
     exact = quote.strip()
-    wanted = _wanted(exact).folded
     found = False
-    for start in _occurrences(source.folded.key, wanted.key):
-        span = _unfold(source, wanted, start)
-        if span and is_whole(source.body, span):
-            found = True
-            yield span, Match.EXACT if source.text[span.start : span.end] == exact else Match.FOLDED
+    for span in _standing(source.folded, source.body, _wanted(exact).folded):
+        found = True
+        yield span, Match.EXACT if source.text[span.start : span.end] == exact else Match.FOLDED
     if not found:
         # Page furniture that is quoted for its own sake.
         for start in _occurrences(source.text, exact):
             span = Span(start, start + len(exact))
             if _holds_furniture(source, span) and is_whole(source.text, span):
+                found = True
                 yield span, Match.EXACT
+    if not found:
+        yield from ((span, Match.FOLDED) for span in _set_otherwise(source, exact))
+
+
+def _set_otherwise(source: Source, quote: str) -> Iterator[Span]:
+    """The places of a quote that is set in another way than the text: see typesetting.py."""
+    copied = typesetting.copied(quote)
+    found = False
+    if copied != quote or source.plain is not source.folded:
+        for span in _standing(source.plain, source.unmarked, _wanted(copied).folded):
+            found = True
+            yield span
+    if not found and copied.endswith(".") and not copied.endswith(".."):
+        # A full stop put to a line that has none: an item of a list, a cell, a heading.
+        for span in _standing(source.plain, source.unmarked, _wanted(copied[:-1]).folded):
+            sentence = source.sentences[sentence_at(source.sentences, span.end - 1)]
+            if source.body[span.end : sentence.end].strip() in {"", ";"}:
+                yield span
+
+
+def _standing(text: Folded, body: str, wanted: Folded) -> Iterator[Span]:
+    """The whole places of a folded quote in a folded text, and where they are in its body."""
+    if not wanted.key:
+        return
+    for start in _occurrences(text.key, wanted.key):
+        span = _unfold(text, body, wanted, start)
+        if span and is_whole(body, span):
+            yield span
 
 
 def _occurrences(text: str, part: str) -> Iterator[int]:
@@ -176,9 +204,9 @@ def _occurrences(text: str, part: str) -> Iterator[int]:
         yield at
 
 
-def _unfold(source: Source, wanted: Folded, start: int) -> Span | None:
+def _unfold(there: Folded, body: str, wanted: Folded, start: int) -> Span | None:
     """The source's words for a match in folded text; None where more than presentation differs."""
-    there, end = source.folded, start + len(wanted.key)
+    end = start + len(wanted.key)
     first, last = there.source_start(start), there.source_end(end)
     ours, theirs, length = wanted.dashes, there.dashes_within(start, end), end - start
     if first is None or last is None:
@@ -192,11 +220,11 @@ def _unfold(source: Source, wanted: Folded, start: int) -> Span | None:
             return None
     if 0 in ours and 0 in theirs:
         first = there.dash_start(start)
-    elif 0 in ours and not starts_item(source.body, first):
+    elif 0 in ours and not starts_item(body, first):
         return None
     if length in ours and length in theirs:
         last = there.dash_start(end)
-        while source.body[last : last + 1] in DASHES:
+        while body[last : last + 1] in DASHES:
             last += 1
     return Span(first, last)
 
@@ -250,5 +278,29 @@ def _around(source: Source, parts: list[str], anchor: int, place: Span) -> Found
     said = near.body[stretch.start : stretch.end]
     if any(changes_scope(near.body[gap.start : gap.end], said) for gap in gaps):
         return Found(whole, Match.FOLDED, Cut.ELISION)
+    if any(_joins_sentences(source, gap.shifted(window.start)) for gap in gaps):
+        return None
     cut = is_scope_cut(source.body, sentences, whole)
     return Found(whole, Match.FOLDED, Cut.SCOPE if cut else None)
+
+
+def _joins_sentences(source: Source, gap: Span) -> bool:
+    """Whether what is left out makes one sentence of parts of two.
+
+    The next part begins a sentence, or follows a whole one and lacks no more than its pronoun. One
+    that is broken off must hold no negation and no condition: it would be read with what follows.
+    """
+    before = source.sentences[sentence_at(source.sentences, gap.start - 1)]
+    behind = source.sentences[sentence_at(source.sentences, gap.end)]
+    if before == behind:
+        return False
+    is_broken_off = words.WORD.search(source.body, gap.start, before.end) is not None
+    head = source.body[behind.start : gap.end]
+    if not _ITEM_MARK.fullmatch(head):
+        return is_broken_off or not _is_little(head)
+    said = source.body[before.start : gap.start]
+    return is_broken_off and changes_scope(said, said)
+
+
+def _is_little(text: str) -> bool:
+    return all(found[0].lower() in words.STOPWORDS for found in words.WORD.finditer(text))

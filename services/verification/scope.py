@@ -56,13 +56,22 @@ _SENTENCE_END = re.compile(r"[.!?。！？।]['\"”’»)\]]{0,2}\Z")
 _UNTRUE_AFTER = whole(
     any_of(
         r"""
-        n['’]t | but only | only | (?:is|was|are|were|would be) (?:false|untrue|incorrect|wrong)
+        n['’]t | but only | only | at the (?:latest|earliest|most|least) | at (?:most|least)
+        or (?:more|less|fewer|later|earlier|longer|older|younger|higher|lower|above|below|over)
+        and (?:above|over|below) | (?:is|was|are|were|would be) (?:false|untrue|incorrect|wrong)
         (?:is|was|are|were|would be) not (?:true|correct|the case|so)
         (?:does|do|did|shall|will) not (?:apply|hold)
         """
     )
 )
 _UNTRUE = re.compile(_UNTRUE_AFTER, re.IGNORECASE)
+# What makes a figure a bound, or none that is exact.
+_BOUND_BEFORE = re.compile(
+    r"\b(?:at (?:least|most)|up to|(?:more|less|fewer|greater|higher|lower) than|about"
+    r"|approx(?:imately|\.)|around|roughly|nearly|almost|exceeding|(?:minimum|maximum) of)\s+\Z",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(r"(?:[$€£¥₹]|[A-Z]{3} )?\d")
 _LINK = re.compile(
     r"[^\w;:.]{0,3}(?:(?:and|but|or|always|then|und|et|y|и|و|अथवा) )?", re.IGNORECASE
 )
@@ -131,7 +140,9 @@ def lead_in(text: str, sentences: Sequence[Span], position: int) -> Span | None:
 def _is_governed(before: str, quote: str, spoken: frozenset[str]) -> bool:
     if not before.strip() or _SENTENCE_START.match(quote):
         return False
-    if _follows_condition(before, quote, spoken):
+    if (_FIGURE.match(quote) and _BOUND_BEFORE.search(before)) or _follows_condition(
+        before, quote, spoken
+    ):
         return True
     clause = before[_last_end(_CLAUSE_END, before) :]
     if _CLAUSE_START.match(quote):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from services.verification import sentences
+from services.verification import sentences, typesetting
 from services.verification.evidence import Passage, Span
 from services.verification.folding import Folded, fold, lower, unwrapped
 from services.verification.furniture import body
@@ -33,6 +33,16 @@ class Indexed:
     @cached_property
     def folded(self) -> Folded:
         return fold(self.body)
+
+    @cached_property
+    def unmarked(self) -> str:
+        """The body at the same offsets, without reference marks; see typesetting.py."""
+        return typesetting.unmarked(self.body)
+
+    @cached_property
+    def plain(self) -> Folded:
+        plain = typesetting.plain(self.unmarked)
+        return self.folded if plain == self.body else fold(plain)
 
     @cached_property
     def sentences(self) -> list[Span]:
@@ -67,6 +77,14 @@ class Source:
     @property
     def folded(self) -> Folded:
         return self._indexed.folded
+
+    @property
+    def unmarked(self) -> str:
+        return self._indexed.unmarked
+
+    @property
+    def plain(self) -> Folded:
+        return self._indexed.plain
 
     @property
     def sentences(self) -> list[Span]:

@@ -35,12 +35,13 @@ class Turns:
 TURNS = {
     "en": Turns(
         r"""not | no | never | neither | nor | none | nobody | nothing | without | cannot
-        \w+n['’]t | hardly | scarcely | barely""",
+        \w+n['’]t | hardly | scarcely | barely | rarely | seldom""",
         r"""(?:fail(?:s|ed|ing)?|failure) to | refus(?:e|es|ed|ing) to
         den(?:y|ies|ied|ying)(?: that)? | prohibit\w* | forbid\w* | forbade | bann?ed | false
         untrue | incorrect | doubt\w* | unlikely | impossible | instead of | rather than
         (?:reject|disput|refut|contest|disprov)(?:s|e|es|ed|ing) (?:the|any|this|that|an?)
-        contrary to""",
+        contrary to | alleged(?:ly)? | purported(?:ly)? | reputedly
+        (?:alleg|claim|contend|argu|assert|speculat|suspect)(?:s|e|es|ed|ing)? that""",
         r"""unless | except(?:ing|ed)?(?: for| that| where| when| if| as| to)? | excluding
         save(?: for| that| where| as| to| in) | notwithstanding | other than | but for | apart from
         with the exception of""",
@@ -48,7 +49,9 @@ TURNS = {
         (?:always |further )?provided,?(?: however,?| always,?| further,?)? that | provided(?=,)
         (?<=,\s)provided | providing that | on (?:the )?condition that | in the event (?:that|of)
         in case(?: of)? | subject to | as long as | so long as | contingent (?:up)?on
-        conditional (?:up)?on | assuming(?: that)? | to the extent | insofar as | in so far as""",
+        conditional (?:up)?on | assuming(?: that)? | to the extent | insofar as | in so far as
+        (?:with|upon|on|at) the (?:consent|approval|permission|instructions?|request) of
+        (?:with|upon) (?:[\w'’-]+ ){0,5}?(?:prior|written) (?:written )?(?:consent|approval)""",
         r"""not (?:only|just|merely|least) | no\.\s?\d | no doubt | not exceeding
         (?:no|not) (?:later|more|less|fewer|earlier|longer|greater|higher|lower) than
         without (?:prejudice|limitation|limiting|delay|undue delay) | whether or not

@@ -23,9 +23,10 @@ TEXT = (
     " first non-working day after it. The final office file — see Annex B – is kept for five years."
     " Offices in the US file difficult affidavits efficiently; “waived” fees stay waived."
 )
-# What a quote may begin and end with: a word, or a number with all that belongs to it.
+# What a quote may begin and end with: a word, or a number with its bound and its unit.
 ATOMS = [
-    found.span() for found in re.finditer(r"30 days|3\.5 percentage points|five years|[^ ]+", TEXT)
+    found.span()
+    for found in re.finditer(r"more than 25%|30 days|3\.5 percentage points|five years|[^ ]+", TEXT)
 ]
 LIGATURES = {"ffi": "ﬃ", "ffl": "ﬄ", "fi": "ﬁ", "fl": "ﬂ", "ff": "ﬀ"}
 SPACES = (" ", " ", "\n", "  ", "\r\n", "\u00a0", "\u2009", " \n ", "\u200b ")
