@@ -18,8 +18,13 @@ from services.verification.references import Reference
 from services.verification.words import words
 
 # What decides, in the order in which each takes its words. Words of one name mean the same.
+_SHARES = {
+    "ALL": r"all | every(?! \d) | each | both",
+    "SOME": r"(?:some|many)(?! \d) | several | certain | (?<!at )most | few",
+}
 _COMPARING = tuple(
-    (Code.COMPARATOR_MISMATCH, c.name, compiled(phrases)) for c, phrases in BEFORE.items()
+    (Code.COMPARATOR_MISMATCH, name, compiled(phrases))
+    for name, phrases in (*_SHARES.items(), *((c.name, cues) for c, cues in BEFORE.items()))
 )
 _DECIDING = (
     (
@@ -71,6 +76,8 @@ class Token:
     @property
     def kind(self) -> tuple[Code | None, str]:
         """Only words of one kind, and figures of one unit, are exchanged for each other."""
+        if self.key in _SHARES:
+            return self.code, "share"
         unit = self.fact.unit if isinstance(self.fact, Quantity) else ""
         return self.code, f"figure {unit}" if self.fact else ""
 

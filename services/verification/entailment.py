@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Protocol
 
-from services.verification.quotes import locate
+from services.verification.quotes import Found, locate
 from services.verification.reading import overlaps, read
 from services.verification.source import Cited
 from services.verification.words import content_stems, words
@@ -66,11 +66,14 @@ def coverage(statement: str, cited: Sequence[Cited]) -> float:
     return len(said & there) / len(said)
 
 
-def is_verbatim(statement: str, cited: Sequence[Cited]) -> bool:
-    """Whether the statement itself stands in a sentence it cites, not cut from what governs it."""
+def standing(statement: str, cited: Sequence[Cited]) -> Found | None:
+    """Where the statement itself stands in a sentence it cites; cut from what governs it last."""
     bare = statement.strip().rstrip(".!;").strip()
+    best: Found | None = None
     for one in cited:
         found, around = locate(one.source, bare), one.around.span
-        if found and not found.cut and around.contains(found.span):
-            return True
-    return False
+        if found and around.contains(found.span):
+            if not found.cut:
+                return found
+            best = best or found
+    return best

@@ -8,6 +8,7 @@ repeat them.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from services.verification import figures, names, parties
 from services.verification.bounds import Comparator
@@ -27,6 +28,9 @@ from services.verification.source import Cited
 
 _TOKEN = re.compile(r"[\w.,/:-]+")
 _DIGIT = re.compile(r"\d")
+_FROM = re.compile(r"\b(?:from|between)\s+(?:\w+\s+){0,2}\Z", re.IGNORECASE)
+_TO = re.compile(r"\s+(?:to|and|through|until)\s+(?:\w+\s+){0,2}", re.IGNORECASE)
+_REACH = 30
 # Words in which a statement and a source say that something happened on a day, not by it.
 _STRICT = {Comparator.LESS_THAN, Comparator.MORE_THAN}
 
@@ -57,9 +61,11 @@ def _dates(said: Facts, evidence: Sequence[Evidence]) -> Iterator[Reason]:
     known = [date for _, date in direct] + around
     years = {date.year for date in around if date.year}
     known += [date.in_year(year) for date in known if not date.year for year in years]
+    ends = set(ends_of_spans(said))
     for ours, label in zip(said.dates, said.date_labels, strict=True):
         if any(date.carries(ours) for date in known):
-            yield from _misplaced(said, ours, label, evidence)
+            if ours.span not in ends:
+                yield from _misplaced(said, ours, label, evidence)
             continue
         if any(_lies_within(date, ours) for _, date in direct):
             continue
@@ -75,6 +81,15 @@ def _dates(said: Facts, evidence: Sequence[Evidence]) -> Iterator[Reason]:
         else:
             message = "This date is not in the cited words."
             yield absent(Code.DATE_MISMATCH, said, ours.span, message)
+
+
+def ends_of_spans(said: Facts) -> Iterator[Span]:
+    """The dates of a "from 2022 to 2023": what is said is said of both."""
+    for one, other in pairwise(said.dates):
+        between = said.text[one.span.end : other.span.start]
+        before = said.text[max(0, one.span.start - _REACH) : one.span.start]
+        if _TO.fullmatch(between) and _FROM.search(before):
+            yield from (one.span, other.span)
 
 
 def _misplaced(

@@ -12,6 +12,7 @@ from services.verification.derived import Derivation
 from services.verification.evidence import Code, DerivedFigure, Reason, Span
 from services.verification.periods import period
 from services.verification.quantities import CLOCK, ORDINAL, Quantity
+from services.verification.rates import MEASURES
 from services.verification.reading import Evidence, Facts, absent, against
 from services.verification.units import DURATIONS
 
@@ -92,14 +93,19 @@ def _differs(said: Facts, ours: Quantity, place: _Place) -> Reason | None:
         return against(
             Code.NUMBER_MISMATCH, said, ours.span, evidence, theirs.span, message=message
         )
-    if ours.rate and theirs.rate and ours.rate != theirs.rate:
-        message = f"The statement says it of each {ours.rate}, the source of each {theirs.rate}."
+    if ours.rate != theirs.rate and (_is_dose(ours, theirs) or (ours.rate and theirs.rate)):
+        each, its = (f"each {q.rate}" if q.rate else "the whole" for q in (ours, theirs))
+        message = f"The statement says it of {each}, the source of {its}."
         return against(Code.UNIT_MISMATCH, said, ours.span, evidence, theirs.span, message=message)
     mine, other = period(said, ours.span), period(evidence.facts, theirs.span)
     if mine and other and mine.excludes(other):
         message = "The source gives this figure for another period."
         return against(Code.DATE_MISMATCH, said, mine.span, evidence, other.span, message=message)
     return None
+
+
+def _is_dose(ours: Quantity, theirs: Quantity) -> bool:
+    return ours.unit == "gram" and not MEASURES.isdisjoint({ours.rate, theirs.rate})
 
 
 def _of_another(

@@ -37,6 +37,7 @@ _OPPOSITES = [
         (Code.NEGATION_MISMATCH, "success succeed", "failure fail"),
         (Code.NEGATION_MISMATCH, "mandatory compulsory required", "voluntary optional"),
         (Code.NEGATION_MISMATCH, "domestic", "foreign"),
+        (Code.NEGATION_MISMATCH, "indicated", "contraindicated"),
         (Code.NEGATION_MISMATCH, "public", "private"),
         (Code.NEGATION_MISMATCH, "internal", "external"),
         (Code.NEGATION_MISMATCH, "direct", "indirect"),

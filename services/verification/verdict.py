@@ -28,6 +28,7 @@ from services.verification.source import Cited, Source
 _FAILED = Reason(
     Code.CHECK_FAILED, "A check could not be completed; the statement is not verified."
 )
+_CUT = "These words stand there under a negation, exception or condition that is left out."
 _NOTHING_CITED = Reason(Code.NO_CITATION, "Nothing is cited.")
 
 
@@ -124,7 +125,8 @@ def derived(text: str, cited: Sequence[Cited]) -> tuple[DerivedFigure, ...]:
 
 def _compare(text: str, cited: Sequence[Cited], min_coverage: float) -> Comparison:
     reasons = list(conditions.omitted(text, cited))
-    if entailment.is_verbatim(text, cited):
+    found = entailment.standing(text, cited)
+    if found and not found.cut:
         return Comparison(reasons, is_quote=True)
     reasons += facts.disagreements(text, cited)
     reasons += polarity.disagreements(text, cited)
@@ -134,6 +136,9 @@ def _compare(text: str, cited: Sequence[Cited], min_coverage: float) -> Comparis
     if carried < min_coverage:
         message = f"The cited words carry {carried:.0%} of the statement's content words."
         reasons.append(Reason(Code.NO_ENTAILMENT, message))
+    # Words that stand there, and everywhere under something that the statement leaves out.
+    if found and not reasons and len(cited) == 1:
+        reasons.append(Reason(Code.SCOPE_CUT, _CUT, passage_id=cited[0].source.passage.id))
     return Comparison(reasons)
 
 

@@ -15,9 +15,10 @@ from rapidfuzz.distance import Indel
 from services.verification.dates import Date
 from services.verification.deciding import Token, tokens_of
 from services.verification.evidence import Code, Reason, Span
-from services.verification.facts import derivations
+from services.verification.facts import derivations, ends_of_spans
 from services.verification.modality import Modality
 from services.verification.quantities import Quantity
+from services.verification.reading import read
 from services.verification.source import Cited
 
 # A statement repeats a sentence when it shares this much of its own words with it, in their order.
@@ -76,18 +77,23 @@ def disagreements(statement: str, cited: Sequence[Cited]) -> Iterator[Reason]:
     ours = tokens_of(statement)
     if not 0 < len(ours) <= MAX_TOKENS:
         return
-    derived = cache(lambda: {figure.span for figure in derivations(statement, cited)})
+    kept = cache(
+        lambda: {
+            *(figure.span for figure in derivations(statement, cited)),
+            *ends_of_spans(read(statement)),
+        }
+    )
     for one in cited:
         theirs = tokens_of(one.text)
         if len(theirs) <= MAX_TOKENS:
-            yield from _changed(ours, theirs, one, derived)
+            yield from _changed(ours, theirs, one, kept)
 
 
 def _changed(
     ours: Sequence[Token],
     theirs: Sequence[Token],
     cited: Cited,
-    derived: Callable[[], Collection[Span]],
+    kept: Callable[[], Collection[Span]],
 ) -> Iterator[Reason]:
     shared = _shared(ours, theirs)
     content = sum(token.code is None for token in ours)
@@ -98,7 +104,7 @@ def _changed(
         (mine, other)
         for gap in gaps
         for mine, other in gap.exchanges()
-        if mine.fact is None or mine.span not in derived()
+        if mine.fact is None or mine.span not in kept()
     ]
     for mine, other in exchanged:
         if isinstance(mine.fact, Quantity | Date) and _has_moved(

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from statements import verify
 
-from services.verification import facts
+from services.verification import facts, grounding
 from services.verification.citing import check_citation
 from services.verification.evidence import (
     Box,
@@ -18,7 +18,7 @@ from services.verification.evidence import (
     Statement,
     Verdict,
 )
-from services.verification.verdict import sources_of
+from services.verification.verdict import conflicts_among, examine, sources_of
 
 CASES = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "verdicts.yaml").read_text(encoding="utf-8")
@@ -103,3 +103,30 @@ def test_a_passage_without_lines_gives_its_own_page():
         ).page_number
         == 7
     )
+
+
+OUTSIDER = yaml.safe_load(
+    (Path(__file__).parents[1] / "cases" / "outsider.yaml").read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("drafts", ["close", "free"])
+@pytest.mark.parametrize("case", OUTSIDER["statements"], ids=lambda case: case["id"])
+def test_what_an_outsider_wrote_gets_its_verdict(case, drafts):
+    texts = case["passages"]
+    citations = tuple(
+        DraftCitation(id_, texts[id_] if quote == "*" else quote) for id_, quote in case["cites"]
+    )
+    sources = sources_of([Passage(id_, text) for id_, text in texts.items()])
+    statement, conflicts = Statement(case["statement"], citations), conflicts_among(sources, "")
+    finding = examine(statement, sources, conflicts, is_draft=drafts == "close").finding
+    codes = sorted({reason.code.value for reason in finding.reasons})
+    assert [finding.verdict.value, *codes] == case[drafts]
+
+
+@pytest.mark.parametrize("case", OUTSIDER["texts"], ids=lambda case: case["id"])
+def test_a_text_that_an_outsider_wrote_gets_its_verdicts(case):
+    facts_ = [Passage(str(number), text) for number, text in enumerate(case["facts"])]
+    claims = grounding.check(case["answer"], facts_, lambda: None)
+    found = [claim.finding.verdict.value if claim.needs_check else "-" for claim in claims]
+    assert found == case["verdicts"]
