@@ -163,6 +163,27 @@ def test_a_file_that_is_not_read_is_said_beside_its_name(opened, tmp_path):
     expect(rows).to_have_count(0)
 
 
+def test_of_a_large_file_the_bytes_are_seen_moving_and_it_can_be_called_off(opened, tmp_path):
+    page = opened("/#/documents")
+    large = tmp_path / "large.txt"
+    large.write_bytes(b"All of it is read later. " * 1_200_000)
+    # As over a slow line: 8 MB a second.
+    page.context.new_cdp_session(page).send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 8_000_000},
+    )
+    page.get_by_label("Files to upload").set_input_files(str(large))
+    row = page.get_by_role("list", name="Uploads").get_by_role("listitem")
+    expect(row).to_contain_text(re.compile(r"Sending, [\d.]+ [KM]iB of 28\.6 MiB"))
+    bar = row.get_by_role("progressbar")
+    first = float(bar.get_attribute("aria-valuenow"))
+    expect(bar).not_to_have_attribute("aria-valuenow", f"{first:g}")
+    assert float(bar.get_attribute("aria-valuenow")) > first
+    page.get_by_role("button", name="Cancel large.txt").click()
+    expect(row).to_contain_text("Cancelled; nothing was changed")
+    expect(page.get_by_role("button", name="large.txt", exact=True)).to_have_count(0)
+
+
 def test_the_list_is_narrowed_and_shows_what_is_superseded(opened, tmp_path, word):
     page = opened()
     old = a_file(tmp_path, f"{word}-old.md", f"# {word}\n\nOld text of {word}.\n")

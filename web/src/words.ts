@@ -104,7 +104,7 @@ export function figure(share: number): string {
 }
 
 export function bytes(count: number): string {
-  if (count < 1024) return `${count} B`;
+  if (count < 1024) return `${Math.floor(count)} B`;
   const kibi = count / 1024;
   return kibi < 1024 ? `${kibi.toFixed(0)} KiB` : `${(kibi / 1024).toFixed(1)} MiB`;
 }

@@ -9,7 +9,7 @@ export function Stages({ turn }: { turn: Turn }) {
   return (
     <ol
       aria-label="Stages"
-      className="flex h-8 items-center gap-1.5 overflow-x-auto overflow-y-hidden text-sm text-muted"
+      className="fades flex h-8 items-center gap-1.5 overflow-x-auto overflow-y-hidden text-sm text-muted"
       tabIndex={0}
     >
       {turn.stages.map((stage, at) => (

@@ -45,7 +45,7 @@ describe("an upload", () => {
 
   it("says what it is doing and what became of it", () => {
     expect(words(run(ADDED))).toBe("Waiting");
-    expect(words(run(ADDED, { type: "sent", key: "k", share: 0.5 }))).toBe("Sending, 50%");
+    expect(words(run(ADDED, { type: "sent", key: "k", share: 0.5 }))).toBe("Sending, 5 B of 10 B");
     expect(words(run(ADDED, progress("STAGE_PARSING", { pages_parsed: 2, pages_total: 3 })))).toBe(
       "Reading, 2 of 3 pages",
     );

@@ -1,6 +1,6 @@
 /** Files on their way in: how far each is, and what became of it. */
 import type { IngestProgress, IngestResult, Problem } from "../types";
-import { count } from "../words";
+import { bytes, count } from "../words";
 
 export interface Upload {
   key: string;
@@ -96,7 +96,9 @@ export function words(upload: Upload): string {
     case "STAGE_INDEXING":
       return `Indexing${of(progress.passages_indexed, progress.passages_total, "passage")}`;
     default:
-      return upload.sent > 0 ? `Sending, ${Math.floor(upload.sent * 100)}%` : "Waiting";
+      return upload.sent > 0
+        ? `Sending, ${bytes(upload.sent * upload.size)} of ${bytes(upload.size)}`
+        : "Waiting";
   }
 }
 
