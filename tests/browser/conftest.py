@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.parts import AXE, MARKUP, WIDE, api
 from tests.e2e.conftest import ROOT, System, running
@@ -43,6 +43,8 @@ SCRIPT = {
             "good"]},
     ],
 }  # fmt: skip
+
+WAIT_MS = 20_000
 
 
 def _chromium() -> str:
@@ -100,6 +102,8 @@ def guarded(
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Of one module: while it is open, no test may have an event loop of its own."""
+    # A busy machine may take its time: what is expected is waited for as long as what is clicked.
+    expect.set_options(timeout=WAIT_MS)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(
             executable_path=_chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"]
@@ -146,7 +150,7 @@ def pages(browser: Browser, system: System):
             permissions=["clipboard-read", "clipboard-write"],
         )
         contexts.append(context)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(WAIT_MS)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
         page.on("console", lambda said: wrong.append(said.text) if _wrong(said) else None)
