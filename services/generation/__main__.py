@@ -32,7 +32,7 @@ class Settings(settings.Settings):
     # auto: a model where one is named.
     backend: Literal["auto", "extractive", "openai"] = "auto"
     # Share of a question, by weight, that a sentence must cover to be an answer; see extractive.py.
-    extractive_cut: float = Field(default=0.475, ge=0, le=1)
+    extractive_cut: float = Field(default=0.46, ge=0, le=1)
     extractive_limit: int = Field(default=4, ge=1, le=20)
     model: str = Field(default="", max_length=200)
     # Empty: OpenAI's own. The names are those every OpenAI-compatible tool reads.

@@ -62,7 +62,7 @@ class Rules:
         gain: The share of the question that a further sentence must add.
     """
 
-    cut: float = 0.475
+    cut: float = 0.46
     limit: int = 4
     follow: float = 0.6
     gain: float = 0.12
@@ -163,7 +163,7 @@ class Extractor:
                 continue
             quote = passage.text[found.start : found.end]
             text = reading(quote)
-            sentence = self._reader.read(text)
+            sentence = self._reader.read(" ".join((text, *question.acronyms.told(text))))
             yield _Candidate(
                 passage,
                 passage.start + found.start,

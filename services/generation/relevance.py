@@ -2,29 +2,33 @@
 
 - The question is read as terms (`terms.py`), each with a share of its weight: the more, the fewer
   of the passages hold it, and double for a name with digits in it (form 8832, Q3 2021) that none of
-  them holds, because then they are about something else.
+  them holds, because then they are about something else; three times for a section's number.
 - A sentence covers a term by holding it or, where the term is a figure, by stating a bound that the
   figure lies within: 30% is covered by "more than 25%". It covers a part of a term that its
   heading, its document's name or its passage holds.
 - Relevance is the share of the question that is covered, less if the question asks for a date, a
   number or a duty and the sentence shows none, or if the question names a period and the sentence
   names only others. A question that asks several things asks for no one form.
-- It is less, too, where nothing in particular is asked (`topics.py`): of a mere topic, half of the
+- It is less, too, where all that a sentence itself covers stands in its headings or its document's
+  name already: that a report is TechCorp's is no answer to what TechCorp earned.
+- And it is less where nothing in particular is asked (`topics.py`): of a mere topic, half of the
   words may stand in any sentence.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from services.generation.acronyms import Acronyms
 from services.generation.terms import Text
 from services.generation.topics import is_topic
 
 # Measured on CLAP NQ's development questions: none of these matters much, between half and double.
 _RARITY = 0.5
 _MISSING_NAME = 2.0
+_MISSING_SECTION = 3.0
 _BY_HEADING = 0.5
 _BY_PASSAGE = 0.3
 _BESIDE_THE_POINT = 0.7
@@ -76,13 +80,22 @@ _FORMS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a sentence covers of a question, in shares of the whole, and what that is worth."""
+    """What a sentence covers of a question, in shares of the whole, and what that is worth.
+
+    Attributes:
+        covered: The share of each term that it covers.
+        relevance: What it is worth, 0 to 1.
+        says_more: Whether it covers by itself what is not in its headings or its document's name.
+    """
 
     covered: Mapping[str, float]
     relevance: float
+    says_more: bool
 
     def gain(self, over: Mapping[str, float]) -> float:
         """The share of the question that is covered here and not yet there."""
+        if not self.says_more:
+            return 0.0
         return sum(max(0.0, part - over.get(term, 0.0)) for term, part in self.covered.items())
 
 
@@ -91,6 +104,7 @@ class Question:
 
     Attributes:
         parts: How many things it asks.
+        acronyms: What its words and short forms may be called besides.
 
     Args:
         wording: The question as it was asked.
@@ -100,13 +114,14 @@ class Question:
 
     def __init__(self, wording: str, read: Text, passages: Sequence[Text]) -> None:
         self._read = read
+        self.acronyms = Acronyms(wording)
         self._is_topic = is_topic(wording)
         self.parts = max(1, len(_ASKS.findall(wording)))
         self._shown = [shows for asks, shows in _FORMS if asks.search(wording)]
         if self.parts > 1:
             self._shown = []
         self._asks_figure = bool(_ASKS_FIGURE.search(wording)) and not _ASKS_ELSE.search(wording)
-        self._shares = _shares(read, passages)
+        self._shares = _shares(read, passages, _sections(wording))
         self._periods = [
             (period, asked)
             for period in _PERIODS
@@ -116,9 +131,11 @@ class Question:
     def judge(self, sentence: str, read: Text, passage: Text, headings: Text) -> Judgement:
         """What one sentence is worth, given its passage and what stands above it."""
         covered = {}
+        says_more = headings.terms.keys() >= self._shares.keys()
         for term, share in self._shares.items():
             if term in read.terms or self._is_bounded(term, read):
                 covered[term] = share
+                says_more = says_more or term not in headings.terms
             elif term in headings.terms:
                 covered[term] = share * _BY_HEADING
             elif term in passage.terms:
@@ -128,9 +145,11 @@ class Question:
             relevance *= _BESIDE_THE_POINT
         if self._is_of_another_period(read):
             relevance *= _BESIDE_THE_POINT
+        if not says_more:
+            relevance *= _BESIDE_THE_POINT
         if self._is_topic:
             relevance *= _BESIDE_THE_POINT
-        return Judgement(covered, relevance)
+        return Judgement(covered, relevance, says_more)
 
     def names(self, label: Text) -> bool:
         """Whether it asks for a figure by all that its label says: "net sales" is not "sales"."""
@@ -161,13 +180,22 @@ def is_rule(sentence: str) -> bool:
     return _DUTY.search(sentence) is not None
 
 
-def _shares(question: Text, passages: Sequence[Text]) -> dict[str, float]:
+def _sections(question: str) -> frozenset[str]:
+    """The terms of the sections that a question names."""
+    named = _SECTION_NUMBER.findall(question)
+    return frozenset("#" + name.split()[-1].rstrip(".") for name in named)
+
+
+def _shares(
+    question: Text, passages: Sequence[Text], sections: Collection[str]
+) -> dict[str, float]:
     holding = Counter(term for passage in passages for term in passage.terms)
     seen = len(passages) + _UNSEEN
     weights = {}
     for term in question.terms:
         rarity = math.log((seen + 1) / (holding[term] + 1)) / math.log(seen + 1)
         missing = not holding[term] and question.is_name(term)
-        weights[term] = (1 + _RARITY * rarity) * (_MISSING_NAME if missing else 1.0)
+        strange = _MISSING_SECTION if term in sections else _MISSING_NAME
+        weights[term] = (1 + _RARITY * rarity) * (strange if missing else 1.0)
     total = sum(weights.values())
     return {term: weight / total for term, weight in weights.items()}

@@ -143,6 +143,45 @@ def test_nothing_answers_a_question_about_something_else(passages):
     assert draft.statements == ()
 
 
+def test_what_a_documents_name_says_already_is_no_answer():
+    report = passage(
+        "u", "At Ulta Beauty, the possibilities are many.", source_name="Ulta_Beauty.pdf"
+    )
+    who = passage(
+        "d",
+        "A strong quarter, said Dave Kimbell, chief executive officer.",
+        source_name="Ulta_Beauty.pdf",
+    )
+    question = "Who is the CEO of Ulta Beauty?"
+    assert extract(question, report).insufficient
+    assert texts(extract(question, report, who)) == [who.text]
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Who is the CEO?", "The chief executive officer is Ms Ito."),
+        ("Who is the chief executive officer?", "The CEO is Ms Ito."),
+        ("What is a PEP?", "A politically exposed person holds a prominent public office."),
+        ("Who are politically exposed persons?", "PEPs hold a prominent public office."),
+    ],
+)
+def test_a_short_form_and_what_it_stands_for_are_the_same(question, sentence):
+    assert texts(extract(question, passage("p", sentence))) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("Who is the CEO?", "Costs of every office rose in the year."),
+        ("Who is the CEO?", "The CFO is Ms Ito and lives here."),
+        ("Who is in IT?", "It is tall and made of steel."),
+    ],
+)
+def test_other_letters_are_another_short_form(question, sentence):
+    assert extract(question, passage("p", sentence)).insufficient
+
+
 @pytest.mark.parametrize(
     "question",
     [
