@@ -269,7 +269,7 @@ async def test_an_endpoint_that_is_not_there_is_unavailable(model):
 @pytest.mark.parametrize("body", [b"", b'{"id": '], ids=["before the reply", "in the reply"])
 async def test_a_model_that_hangs_is_given_up_and_its_connection_closed(body, model):
     model.answer = Answer(body, hangs=True)
-    async with drafting(model, total_seconds=0.1) as drafter:
+    async with drafting(model, total_seconds=1) as drafter:
         with pytest.raises(Unavailable, match="in time"):
             await drafter.draft(TASK)
         async with asyncio.timeout(5):

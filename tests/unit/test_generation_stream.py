@@ -25,13 +25,16 @@ TASK = Task("What must a UBO submit?", PASSAGES)
 
 @every_mode
 async def test_the_first_statement_is_there_before_the_model_has_said_the_second(mode):
-    script = {"profile": "vllm", "default": {**TWO, "tokens_per_second": 2000}}
+    # The second takes the model a minute, so it is in mid-sentence however busy we are.
+    wordy = {"text": "It is kept. " * 1000, "cite": [{"source": "{src_0}", "quote": "kept"}]}
+    said = {**TWO, "statements": [TWO["statements"][0], wordy], "tokens_per_second": 100}
+    script = {"profile": "vllm", "default": said}
     async with drafting(script, mode) as (drafter, model):
         async with aclosing(drafter.stream(TASK)) as events:
             first = await anext(events)
             assert isinstance(first, Statement)
             assert first.text == RULE
-            # Whoever has enough stops the model, which was in mid-sentence.
+            # Whoever has enough stops the model.
         async with asyncio.timeout(5):
             await model.seen.abandoned.wait()
 
