@@ -32,7 +32,9 @@ RUN python3 -m venv /tools && python3 -m venv --without-pip /opt/verity
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends binutils >/dev/null
 COPY pyproject.toml requirements.lock ./
 COPY images/locked.py images/
-RUN if [ "${SERVICE}" = cli ]; then all="gateway generation orchestrator retrieval verification"; fi \
+# The command reads every service's settings, for which most import what they need; generation's library
+# is imported only where a model is asked to draft, which the command never does.
+RUN if [ "${SERVICE}" = cli ]; then all="gateway orchestrator retrieval verification"; fi \
  && python3 images/locked.py pyproject.toml requirements.lock ${SERVICE} ${all:-} ${EXTRAS} >pins.txt \
  && /tools/bin/python -m pip --python /opt/verity/bin/python install --no-cache-dir --quiet \
       --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: -r pins.txt
@@ -46,7 +48,8 @@ RUN /tools/bin/python -m pip --python /opt/verity/bin/python install --no-cache-
  && python3 images/trim.py /opt/verity/lib/python3*/site-packages ${SERVICE} \
  && /opt/verity/bin/python images/sbom.py ${SERVICE} >/opt/verity/share/sbom.cdx.json \
  && find /opt/verity/lib -name 'loop.cpython*.so' -o -name qdrant_edge.abi3.so -o -name tokenizers.abi3.so \
-      -o -name _rust.abi3.so -o -name '_yaml.cpython*.so' \
+      -o -name _rust.abi3.so -o -name '_yaml.cpython*.so' -o -path '*/zstandard/*.so' -o -name '_xxhash.cpython*.so' \
+      -o -name '_regex.cpython*.so' -o -name '_imaging.cpython*.so' \
   | xargs --no-run-if-empty strip --strip-unneeded \
  && /opt/verity/bin/python -m compileall -q --invalidation-mode unchecked-hash /opt/verity/lib \
  && if [ "${SERVICE}" = gateway ]; then cp -r page /opt/verity/share/page; fi \

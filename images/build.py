@@ -20,7 +20,7 @@ BUDGETS = {
     "generation": 200,
     "verification": 250,
     "retrieval": 350,
-    "cli": 550,
+    "cli": 450,
 }
 
 

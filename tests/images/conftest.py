@@ -50,7 +50,7 @@ def missing() -> str:
 
 @dataclass(frozen=True)
 class Containers:
-    """Every service in a container of its own, by name."""
+    """Every service, and the command, in a container of its own, by name."""
 
     ids: dict[str, str]
 
@@ -101,6 +101,26 @@ def containers() -> Iterator[Containers]:
                 image(name),
             )
             stack.callback(docker, "rm", "--force", ids[name], check=False)
+        addresses = {
+            "VERITY_ADDRESS": "orchestrator:50051",
+            "VERITY_RETRIEVAL_ADDRESS": "retrieval:50051",
+            "VERITY_VERIFICATION_ADDRESS": "verification:50051",
+        }
+        # As in the pod to work in.
+        ids["cli"] = docker(
+            "run",
+            "--detach",
+            "--network",
+            network,
+            *CONFINED,
+            *flags,
+            *(flag for item in addresses.items() for flag in ("--env", "=".join(item))),
+            "--entrypoint",
+            "sleep",
+            image("cli"),
+            "14400",
+        )
+        stack.callback(docker, "rm", "--force", ids["cli"], check=False)
         ids["redis"] = _redis(network)
         stack.callback(docker, "rm", "--force", ids["redis"], check=False)
         yield Containers(ids)

@@ -8,7 +8,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from images.build import BUDGETS, size
-from tests.images.conftest import BASE_LABEL, CONFINED, SERVICES, docker, image, wait_until
+from tests.images.conftest import BASE_LABEL, SERVICES, docker, image, wait_until
 
 GRPC_SERVICES = [name for name in SERVICES if name != "gateway"]
 POLICY = "# Ownership\n\nA UBO holding more than 25% equity must submit a notarized affidavit.\n"
@@ -25,7 +25,7 @@ def test_an_image_adds_no_more_to_its_base_than_its_budget(containers, service):
     assert size(image(service)) - size(base) <= BUDGETS[service]
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", BUDGETS)
 def test_a_container_is_no_root_and_can_write_nothing_but_its_scratch(containers, service):
     assert containers.inside(service, "id", "-u").stdout.strip() == "12345"
     assert containers.inside(service, "touch", "/opt/verity/x").returncode
@@ -33,19 +33,23 @@ def test_a_container_is_no_root_and_can_write_nothing_but_its_scratch(containers
     assert containers.inside(service, "touch", "/tmp/x").returncode == 0
 
 
-@pytest.mark.parametrize("service", SERVICES)
-def test_an_image_has_neither_a_compiler_nor_pip_nor_another_services_code(containers, service):
+@pytest.mark.parametrize("service", BUDGETS)
+def test_an_image_has_neither_a_compiler_nor_pip(containers, service):
     for tool in ("pip", "pip3", "gcc", "cc", "make", "ld"):
         assert containers.inside(service, "which", tool).returncode, tool
     for module in ("pip", "ensurepip"):
         assert containers.inside(service, "python3", "-m", module, "--version").returncode
         assert containers.inside(service, "/usr/bin/env", "-i", "python3", "-m", module).returncode
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_image_has_no_other_services_code(containers, service):
     code = containers.inside(service, "python", "-c", "import services; print(*services.__path__)")
     there = containers.inside(service, "ls", code.stdout.strip()).stdout.split()
     assert {"chassis", service} == set(there) - {"__init__.py", "__pycache__"}
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", BUDGETS)
 def test_an_image_says_what_is_in_it_and_carries_no_torch(containers, service):
     where = labels(service)["verity.sbom"]
     bill = json.loads(containers.inside(service, "cat", where).stdout)
@@ -56,7 +60,7 @@ def test_an_image_says_what_is_in_it_and_carries_no_torch(containers, service):
     assert all(one["purl"].startswith("pkg:pypi/") and one["version"] for one in bill["components"])
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", BUDGETS)
 def test_an_image_asks_no_model_hub(containers, service):
     environment = containers.inside(service, "env").stdout
     assert "HF_HUB_OFFLINE=1" in environment
@@ -118,11 +122,31 @@ def test_tesseract_reads_in_the_retrieval_image(containers):
     assert "eng" in containers.inside("retrieval", "tesseract", "--list-langs").stdout
 
 
+def verity(containers, *arguments):
+    """What one command of `verity` printed, and its exit code."""
+    done = containers.inside("cli", "verity", *arguments, "--json")
+    return json.loads(done.stdout), done.returncode
+
+
 def test_the_command_knows_every_service(containers):
-    told = json.loads(
-        docker("run", "--rm", *CONFINED, image("cli"), "config", "--effective", "--json")
-    )
+    told, code = verity(containers, "config", "--effective")
+    assert code == 0
     assert not [name for name in SERVICES if told["services"][name]["not_installed"]]
+
+
+def test_the_command_takes_a_document_in_asks_about_it_and_checks_a_text(containers, gateway):
+    write = 'printf %s "$1" | tee /tmp/text.md >/tmp/policy.md'
+    containers.inside("cli", "sh", "-c", write, "sh", POLICY)
+    _, taken = verity(containers, "ingest", "/tmp/policy.md")
+    said, _ = verity(containers, "ask", QUESTION)
+    _, checked = verity(containers, "check", "--answer=/tmp/text.md", "--source=/tmp/policy.md")
+    assert (taken, said["status"], checked) == (0, "ANSWERED", 0)
+
+
+def test_the_commands_doctor_finds_every_service_and_a_tesseract_of_its_own(containers, gateway):
+    seen, _ = verity(containers, "doctor", "--gateway", "gateway:8000")
+    fine = {finding["check"] for finding in seen["findings"] if finding["level"] == "ok"}
+    assert {*SERVICES, "versions", "redis version", "ocr"} <= fine
 
 
 @pytest.mark.parametrize("service", SERVICES)

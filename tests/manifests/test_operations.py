@@ -95,3 +95,16 @@ def test_with_certificates_it_shows_one():
     volumes = {one["name"]: one for one in template(job)["spec"]["volumes"]}
     certificate = named(documents, "Certificate", "verity-cli")["spec"]
     assert volumes["tls"]["secret"]["secretName"] == certificate["secretName"]
+
+
+def test_the_command_is_told_where_the_services_are_that_it_speaks_to(documents):
+    told = {
+        one["name"]: one["value"]
+        for one in container(named(documents, "CronJob", "verity-cli"))["env"]
+    }
+    targets = settings(documents, services(documents)["gateway"])
+    assert told == {
+        "VERITY_ADDRESS": targets["VERITY_ORCHESTRATOR_TARGET"],
+        "VERITY_RETRIEVAL_ADDRESS": targets["VERITY_RETRIEVAL_TARGET"],
+        "VERITY_VERIFICATION_ADDRESS": targets["VERITY_VERIFICATION_TARGET"],
+    }
