@@ -57,10 +57,10 @@ def restore(
     manifest.check(directory, held, whole.SCHEMA)
     with whole.private(), whole.opened(data_dir, to_restore=True) as place:
         whole.check_fits(held, place)
-        if place.is_local:
-            whole.put_back_locally(place, directory, replace=replace)
-        else:
+        if place.qdrant_url:
             whole.put_back(place, directory, held, replace=replace, seconds=timeout)
+        else:
+            whole.put_back_locally(place, directory, replace=replace)
     _show(directory, held, "Restored", as_json=as_json)
 
 

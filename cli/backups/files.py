@@ -19,16 +19,9 @@ def still(data_dir: Path, seconds: float) -> Iterator[Path]:
     """Where `index` and `originals` lie and do not change: a copy by the service, if it runs."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
         asking.settimeout(seconds)
-        try:
-            asking.connect(str(data_dir / SOCKET))
-        except (FileNotFoundError, ConnectionRefusedError):
-            yield data_dir  # No service holds it.
+        if not _connected(asking, data_dir):
+            yield data_dir
             return
-        except OSError as error:
-            raise CliError(
-                f"The retrieval service cannot be asked for a copy: {error.strerror}.",
-                hint="Run this as the service's user, or stop the service first.",
-            ) from error
         try:
             reply = json.loads(asking.makefile().readline())
         except (OSError, ValueError) as error:
@@ -43,6 +36,25 @@ def still(data_dir: Path, seconds: float) -> Iterator[Path]:
                 hint="It takes the room of the index once more under VERITY_DATA_DIR.",
             )
         yield Path(reply["copy"])
+
+
+def held(data_dir: Path) -> bool:
+    """Whether a retrieval service runs on the directory."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+        return _connected(asking, data_dir)
+
+
+def _connected(asking: socket.socket, data_dir: Path) -> bool:
+    try:
+        asking.connect(str(data_dir / SOCKET))
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+    except OSError as error:
+        raise CliError(
+            f"The retrieval service cannot be asked for a copy: {error.strerror}.",
+            hint="Run this as the service's user, or stop the service first.",
+        ) from error
+    return True
 
 
 def copy(source: Path, target: Path) -> None:

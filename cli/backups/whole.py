@@ -18,6 +18,7 @@ from cli.backups import files, manifest, memory, own_redis, qdrant
 from cli.backups.manifest import Manifest
 from cli.checks.index import model_of, wanted
 from cli.errors import CliError
+from cli.surroundings import Origin, Told
 from services.orchestrator.redis_memory import SCHEMA_VERSION as MEMORY
 from services.retrieval.index import SCHEMA_VERSION as INDEX
 from services.retrieval.originals import LAYOUT_VERSION as ORIGINALS
@@ -58,8 +59,9 @@ class Place:
     qdrant_key: str = ""
 
     @property
-    def is_local(self) -> bool:
-        return self.system is not None and not self.redis_url and not self.qdrant_url
+    def root(self) -> Path:
+        """Of all that lies in files, a local system's Redis among it."""
+        return self.system or self.data_dir
 
     @contextmanager
     def redis(self) -> Iterator[Redis]:
@@ -102,7 +104,7 @@ def opened(data_dir: Path, *, to_restore: bool = False) -> Iterator[Place]:
             or (data_dir / "retrieval").is_dir()
             or (data_dir / system.FILE).exists()
             # All of it may be lost.
-            or (to_restore and not settings.qdrant_url)
+            or (to_restore and not _apart(data_dir, settings, told["orchestrator"]))
         )
         if local and (to_restore or not running):
             # Nothing starts on it meanwhile; a system that runs is told of as such.
@@ -117,6 +119,13 @@ def opened(data_dir: Path, *, to_restore: bool = False) -> Iterator[Place]:
             qdrant_url=settings.qdrant_url,
             qdrant_key=settings.qdrant_api_key.get_secret_value(),
         )
+
+
+def _apart(data_dir: Path, retrieval: Any, orchestrator: Told) -> bool:
+    """Whether the settings name stores of their own: those of no system of `verity up`."""
+    origin = (orchestrator.origins or {}).get("VERITY_REDIS_URL")
+    own_redis_told = origin in {Origin.ENVIRONMENT, Origin.FILE}
+    return bool(retrieval.qdrant_url) or (own_redis_told and Path(retrieval.data_dir) == data_dir)
 
 
 def back_up(place: Place, directory: Path, seconds: float) -> Manifest:
@@ -192,56 +201,70 @@ def check_fits(held: Manifest, place: Place) -> None:
 
 def put_back_locally(place: Place, directory: Path, *, replace: bool) -> None:
     """All is made ready beside what is there, and takes its place by renames, which are undone."""
-    root = place.system
-    assert root is not None  # noqa: S101 - what is_local says
-    targets = {
-        files.INDEX: place.data_dir / files.INDEX,
-        files.ORIGINALS: place.data_dir / files.ORIGINALS,
-        REDIS: root / REDIS,
-    }
-    if not replace and any(targets[files.INDEX].glob("*/CURRENT")):
+    if not replace and any((place.data_dir / files.INDEX).glob("*/CURRENT")):
         raise CliError(
-            f"{root} already holds documents.",
+            f"{place.root} already holds documents.",
             hint="Restore into an empty directory, or give --replace.",
         )
-    staged = root / _STAGED
+    if files.held(place.data_dir):
+        raise CliError(
+            f"A retrieval service still runs on {place.data_dir}.", hint="Stop the system first."
+        )
+    put, staged = [], place.root / _STAGED
     shutil.rmtree(staged, ignore_errors=True)
     try:
-        for part in (files.INDEX, files.ORIGINALS):
-            files.copy(directory / part, staged / part)
-        with _explained(), own_redis.on(staged / REDIS) as client:
-            memory.restore(client, directory / memory.FILE, replace=False)
-        _swap(targets, staged, root / _BEFORE)
+        files.copy(directory / files.INDEX, staged / files.INDEX)
+        if place.originals_url:
+            put = files.copy_to_url(directory / files.ORIGINALS, place.originals_url)
+        else:
+            files.copy(directory / files.ORIGINALS, staged / files.ORIGINALS)
+        if not place.redis_url:
+            with _explained(), own_redis.on(staged / REDIS) as client:
+                memory.restore(client, directory / memory.FILE, replace=False)
+        with _swapped(place, staged):
+            if place.redis_url:
+                with place.redis() as client:
+                    memory.restore(client, directory / memory.FILE, replace=replace)
+    except BaseException:
+        if put:
+            files.remove_from_url(place.originals_url, put)
+        raise
     finally:
         shutil.rmtree(staged, ignore_errors=True)
 
 
-def _swap(targets: dict[str, Path], staged: Path, before: Path) -> None:
-    """Renames what is at the targets away, and what is staged there; all of it, or none."""
+@contextmanager
+def _swapped(place: Place, staged: Path) -> Iterator[None]:
+    """Renames what is staged into its place; all of it, or none, as when the block fails."""
     # Not before now: what a restore that was killed had renamed away would lie there.
+    before = place.root / _BEFORE
     shutil.rmtree(before, ignore_errors=True)
     before.mkdir(parents=True)
     done: list[tuple[Path, Path]] = []
     try:
-        for part, target in targets.items():
+        for source in sorted(staged.iterdir()):
+            target = (place.root if source.name == REDIS else place.data_dir) / source.name
             target.parent.mkdir(parents=True, exist_ok=True)
-            for origin, to in ((target, before / part), (staged / part, target)):
+            for origin, to in ((target, before / source.name), (source, target)):
                 if origin.exists():
                     origin.rename(to)
                     done.append((origin, to))
-    except OSError as error:
-        says = f"The backup could not be put in place: {error.strerror}."
+        yield
+    except BaseException as error:
         try:
             for origin, to in reversed(done):
                 to.rename(origin)
         except OSError as again:
             raise CliError(
-                f"{says} What was there could not be put back either.",
+                "The backup could not be put in place, and what was there could not be put back: "
+                f"{again.strerror}.",
                 hint=f"It is under {before}: move it back before the system is started.",
             ) from again
         before.rmdir()
+        if not isinstance(error, OSError):
+            raise
         raise CliError(
-            f"{says} All is as it was.",
+            f"The backup could not be put in place: {error.strerror}. All is as it was.",
             hint="Is there something else under the data directory?",
         ) from error
     shutil.rmtree(before, ignore_errors=True)

@@ -41,6 +41,8 @@ def kept(client):
 def test_what_was_kept_is_kept_again_with_what_is_left_of_its_life(client, tmp_path):
     names = filled(client)
     assert memory.dump(client, tmp_path / "m") in (2, 3)  # The claim ends this moment.
+    while client.exists("verity:1:{a:b}:claim:x"):
+        pass
     client.flushall()
     assert memory.restore(client, tmp_path / "m", replace=False) == 2
     assert kept(client) == names
