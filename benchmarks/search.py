@@ -205,8 +205,8 @@ def _points(world: _World, tenant: str, document: StoredDocument) -> Iterator[Po
             metadata=document.metadata,
             text=text,
             page_number=number // 3 + 1,
-            section_id=f"{number // 10}.{number % 10}",
-            heading_path=("Part", f"Section {number}"),
+            section_id=f"{number // 20}.{number // 2 % 10}",
+            heading_path=("Part", f"Section {number // 2}"),
             start=start,
             end=end,
             regions=tuple(
@@ -217,8 +217,9 @@ def _points(world: _World, tenant: str, document: StoredDocument) -> Iterator[Po
         start = end
         # A document is about one thing, but not only.
         vector = world.vector(topic if number % 3 else world.topic())
-        # As in a long section, where each passage has the words of both its neighbours.
-        around = texts[max(0, number - 1) : number] + texts[number + 1 : number + 2]
+        # Two passages are a section: with the words beside them vectors are longer by a third, as
+        # those of filings are (ADR 25).
+        around = [texts[number ^ 1]]
         terms = bm25.passage_vector(text, "", around)
         yield Point(passage.id, payload.from_passage(tenant, passage), vector, terms)
 

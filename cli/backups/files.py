@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.errors import CliError
+from services.retrieval import sparse_files
 from services.retrieval.copying import SOCKET
 
 INDEX, ORIGINALS = "index", "originals"
@@ -60,7 +61,12 @@ def _connected(asking: socket.socket, data_dir: Path) -> bool:
 def copy(source: Path, target: Path) -> None:
     """A tree, without what is still being written; one that is missing is an empty one."""
     if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns(".*"))
+        shutil.copytree(
+            source,
+            target,
+            copy_function=sparse_files.copy,
+            ignore=shutil.ignore_patterns(".*"),
+        )
     else:
         target.mkdir(parents=True)
 

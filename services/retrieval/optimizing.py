@@ -16,6 +16,8 @@ from pathlib import Path
 
 import qdrant_edge as qdrant
 
+from services.retrieval import sparse_files
+
 _POINTER = "CURRENT"
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 
@@ -39,12 +41,13 @@ class Shards:
 
     def copy(self, to: Path) -> None:
         """Copies the current directory, which nobody writes to meanwhile."""
-        shutil.copytree(self._path / (self._path / _POINTER).read_text(), to)
+        name = (self._path / _POINTER).read_text()
+        shutil.copytree(self._path / name, to, copy_function=sparse_files.copy)
 
     def copy_whole(self, to: Path) -> None:
         """Copies the current directory and its name to another place, as `copy` does."""
         name = (self._path / _POINTER).read_text()
-        shutil.copytree(self._path / name, to / name)
+        self.copy(to / name)
         (to / _POINTER).write_text(name)
 
     def switch(self, to: Path) -> None:

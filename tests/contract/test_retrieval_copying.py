@@ -48,6 +48,21 @@ async def test_what_was_ingested_is_in_the_copy_and_what_comes_later_is_not(plac
     assert original.read_bytes() == b"Capital is 8 percent."
 
 
+async def test_a_copy_takes_no_more_of_the_disk_than_what_the_engine_has_written(place, tmp_path):
+    def taken(directory):
+        return sum(path.stat().st_blocks * 512 for path in directory.rglob("*") if path.is_file())
+
+    async with (
+        edge(place) as index,
+        put_together(index, place) as parts,
+        offered(index, place, place / "originals"),
+    ):
+        await ingest(parts, "Capital is 8 percent.")
+        await copied(place, tmp_path)
+    sizes = sum(path.stat().st_size for path in (tmp_path / "index").rglob("*") if path.is_file())
+    assert taken(tmp_path / "index") < sizes / 4
+
+
 async def test_ingests_go_on_after_a_copy_and_each_copy_is_of_one_moment(place, tmp_path):
     async with (
         edge(place) as index,
