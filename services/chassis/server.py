@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import json
 import signal
 import sys
@@ -20,7 +19,7 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from pydantic import ValidationError
 
-from services.chassis import authentication, transport
+from services.chassis import authentication, garbage, transport
 from services.chassis.authentication import Authenticator
 from services.chassis.dependencies import Dependency, Watch
 from services.chassis.health import Health
@@ -80,8 +79,6 @@ class _Probed:
 WarmUp = Callable[[], Awaitable[object]]
 
 _PROBE_AGE_SECONDS = 300.0
-# Objects that are made beyond those that go before the collector looks at the new ones.
-_NEW_OBJECTS = 10_000
 
 
 @asynccontextmanager
@@ -154,7 +151,7 @@ async def serve(service: Service, settings: Settings, *, warm_up: WarmUp | None 
     async def warm() -> None:
         if warm_up is not None:
             await warm_up()
-        _leave_what_stays()
+        garbage.leave_what_stays()
 
     async with serving(service, settings, warm_up=warm) as running:
         stopping = asyncio.create_task(stop.wait())
@@ -183,18 +180,6 @@ def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
             }
             sys.stderr.write(json.dumps(line) + "\n")
         raise SystemExit(1) from None
-
-
-def _leave_what_stays() -> None:
-    """Keeps what is loaded by now, and stays, from the garbage collector.
-
-    While it looks through everything no call goes on: with 100,000 objects for 50 ms, and the more
-    often the more objects are made, as when a document comes in. What goes without its help, which
-    is nearly all, still goes at once.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_NEW_OBJECTS)
 
 
 def _listen(server: grpc.aio.Server, settings: Settings) -> str:

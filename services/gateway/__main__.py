@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from services.chassis import authentication, settings, telemetry
+from services.chassis import authentication, garbage, settings, telemetry
 from services.chassis.server import run
 from services.gateway.app import Draining, Edge, build
 from services.gateway.server import Serving, serving, until_asked_to_stop
@@ -109,6 +109,7 @@ async def main() -> None:
         authenticator = await stack.enter_async_context(authentication.opened(settings))
         app = build(upstream, edge, settings.page_dir, draining, authenticator)
         async with serving(app, how, draining):
+            garbage.leave_what_stays()
             await until_asked_to_stop()
 
 
