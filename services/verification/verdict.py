@@ -178,12 +178,18 @@ def _examine(
             cited.append(Cited(sources[checked.passage.id], checked.span))
     text = without_markers(statement.text)
     found = compare(text, cited, min_coverage) if cited else Comparison(())
-    if is_draft and cited and not reasons and not found.reasons:
-        reasons += _departures(text, cited)
+    if is_draft and cited and not reasons and _at_most_cut(found.reasons):
+        # They say which condition is left out, where the comparison says that one is.
+        departures = _departures(text, cited)
+        found = replace(found, reasons=departures or found.reasons)
     # Of a statement that falls anyway, nobody asks who else says otherwise.
     reasons = [*reasons, *found.reasons] or conflicts.of(text, cited)
     stands = Finding(statement.text, conclude(reasons), tuple(reasons), tuple(citations))
     return with_rest(stands, text, cited, is_quote=found.is_quote)
+
+
+def _at_most_cut(reasons: Iterable[Reason]) -> bool:
+    return all(reason.code is Code.SCOPE_CUT for reason in reasons)
 
 
 def with_rest(finding: Finding, text: str, cited: Sequence[Cited], *, is_quote: bool) -> Examined:
