@@ -12,7 +12,7 @@ import httpx
 import psutil
 import pytest
 from PIL import Image
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import ROOT, System
 
@@ -40,6 +40,16 @@ def answered(page: Page) -> Locator:
     """The newest answer, once it is there whole."""
     page.locator("article").last.get_by_text("How it was answered").wait_for()
     return page.locator("article").last
+
+
+def tab_to(page: Page, target: Locator, most: int = 25) -> None:
+    """Goes on with Tab until the target has the focus, once it is there to have it."""
+    expect(target).to_be_visible()
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if target.evaluate("(one) => one === document.activeElement"):
+            return
+    expect(target).to_be_focused()
 
 
 def shoot(page: Page, name: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.browser.parts import PHONE, answered, ask, kill, shoot, wait_until_ready
+from tests.browser.parts import PHONE, answered, ask, kill, shoot, tab_to, wait_until_ready
 from tests.e2e.conftest import ROOT
 
 AML = "The corporate applicant has a UBO with 30% equity"
@@ -169,23 +169,14 @@ def test_everything_can_be_done_with_the_keyboard(opened):
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
-    for _ in range(5):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent").startswith(AML):
-            break
+    tab_to(page, page.get_by_role("button", name=AML))
     page.keyboard.press("Enter")
     answered(page)
-    for _ in range(12):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.ariaLabel ?? ''").startswith("Citation 1"):
-            break
+    tab_to(page, page.get_by_role("button", name="Citation 1: "))
     page.keyboard.press("Enter")
     pane = page.get_by_role("complementary", name="Source")
     expect(pane).to_contain_text("Citation 1 of 2")
-    for _ in range(20):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.ariaLabel ?? ''") == "Next citation":
-            break
+    tab_to(page, page.get_by_role("button", name="Next citation"))
     page.keyboard.press("Enter")
     expect(pane).to_contain_text("Citation 2 of 2")
     page.keyboard.press("Alt+ArrowLeft")

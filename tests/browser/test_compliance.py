@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import pages
-from tests.browser.parts import PHONE, answered, ask, axe, shoot
+from tests.browser.parts import PHONE, answered, ask, axe, shoot, tab_to
 from tests.e2e.conftest import running
 
 AML = (
@@ -80,23 +80,13 @@ def test_without_the_packet_what_is_the_case_is_lacking(opened_judging):
     expect(card).to_contain_text("Compliance lacks facts")
 
 
-def tab_to(page, label):
-    """Goes on with Tab until the field of that label has the focus."""
-    focused = page.get_by_label(label)
-    for _ in range(12):
-        page.keyboard.press("Tab")
-        if focused.evaluate("(field) => field === document.activeElement"):
-            return
-    expect(focused).to_be_focused()
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_two_are_chosen_with_the_keyboard_and_on_a_phone(opened_judging, scheme):
     page = opened_judging(size=PHONE, scheme=scheme)
     page.get_by_label("Question").fill(AML)
     page.get_by_role("button", name="Choose what may be cited").focus()
     page.keyboard.press("Enter")
-    tab_to(page, "Facts and rules apart")
+    tab_to(page, page.get_by_label("Facts and rules apart"))
     page.keyboard.press("Space")
     page.keyboard.press("Tab")
     page.keyboard.type("halcyon")
