@@ -174,7 +174,12 @@ def key(text: str) -> bytes:
 def _lock(folder: Path) -> int | None:
     """An open file that holds the folder until it is closed; None where another holds it."""
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            if folder.is_file():
+                raise
+            continue  # It was there, and was removed before it was seen to be a folder.
         try:
             descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except FileNotFoundError:  # Removed since.

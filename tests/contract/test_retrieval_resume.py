@@ -296,6 +296,22 @@ async def test_drafts_that_come_and_go_beside_each_other_do_not_disturb_one_anot
     await asyncio.gather(*map(come_and_go, range(8)))
 
 
+async def test_a_draft_that_goes_while_another_is_made_is_made_anew(directory, monkeypatch):
+    made, mkdir = [], Path.mkdir
+
+    def there_and_gone(path, *arguments, **more):
+        made.append(path)
+        if len(made) == 1:
+            raise FileExistsError(path)
+        mkdir(path, *arguments, **more)
+
+    monkeypatch.setattr(Path, "mkdir", there_and_gone)
+    async with a_spool(directory, Clock()).draft("a", "a" * 64, 1) as draft:
+        await draft.append(b"x")
+        assert await draft.data() == b"x"
+    assert len(made) > 1
+
+
 @pytest.mark.parametrize("sha256", ["", "..", "../../etc", "A" * 64, "a" * 63])
 async def test_what_is_no_hash_is_no_path(directory, sha256):
     with pytest.raises(ValueError, match="SHA-256"):
