@@ -166,6 +166,7 @@ def test_previous_and_next_go_through_the_citations(opened):
 
 def test_everything_can_be_done_with_the_keyboard(opened):
     page = opened()
+    expect(page.get_by_role("button", name=AML)).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")

@@ -153,7 +153,8 @@ async def test_a_models_statement_is_streamed_and_leaving_closes_the_request_to_
     statement = json.loads(DRAFT)["statements"][0]
     cited = {"source": "{src_0}", "quote": statement["citations"][0]["quote"]}
     one = {"text": statement["text"], "cite": [cited]}
-    script = {"default": {"do": "draft", "statements": [one, one, one], "tokens_per_second": 500}}
+    # Half a minute of them: the model is at it when the caller leaves, however busy the machine is.
+    script = {"default": {"do": "draft", "statements": [one] * 50, "tokens_per_second": 200}}
     async with scripted.ScriptedModel(parse(script)).listening() as model:
         settings = {"model": "scripted", "openai_base_url": model.url}
         async with generating(**settings, structured_output="json_schema") as stub:

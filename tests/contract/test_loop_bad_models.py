@@ -87,7 +87,7 @@ async def test_a_reply_that_is_no_draft_is_asked_for_once_more_and_then_there_is
 
 @pytest.mark.parametrize("behaviour", ["never", {"do": "stall", "at": 0.3}], ids=str)
 async def test_a_model_that_never_ends_is_unavailable_in_time(behaviour):
-    bounds = {"model_first_token_seconds": 0.3, "model_token_seconds": 0.3}
+    bounds = {"model_first_token_seconds": 1.0, "model_token_seconds": 1.0}
     async with asking(behaviour, **bounds) as (stub, seen):
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await stub.Ask(ASKED, timeout=10)
