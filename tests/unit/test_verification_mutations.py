@@ -48,14 +48,8 @@ dice = st.integers(0, 2**32).map(Random)
 
 
 def thorough(examples):
-    # The same in each run, so that a change is judged by what it changes; `python -m benchmarks
-    # mutations` looks further.
     return settings(
-        max_examples=examples,
-        derandomize=True,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        database=None,
+        max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None
     )
 
 
