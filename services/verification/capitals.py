@@ -10,6 +10,8 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _OTHER_IN_CAPITALS = frozenset({"us", "it", "who", "aids", "or", "in", "am", "pm", "un", "eu"})
 _OTHER_WITH_CAPITAL = frozenset({"may", "march", "august", "polish", "turkey", "china"})
 _AFTER_NUMBER = re.compile(r"\d\s?$")
+# A raised digit behind so many letters is a reference mark, as in typesetting.py, and no unit.
+_REFERENCE = re.compile(r"(?<=[^\W\d_]{4})[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,4}$")
 _POSSESSIVE = re.compile(r"['\u2019][sS]$")
 
 
@@ -37,7 +39,7 @@ def _within(seams: Collection[int], word: re.Match[str]) -> list[int]:
 
 
 def _is_same(one: str, other: str, start: int, end: int) -> bool:
-    if any(map(str.isdigit, one[start:end])) or _AFTER_NUMBER.search(
+    if any(map(str.isdigit, _REFERENCE.sub("", one[start:end]))) or _AFTER_NUMBER.search(
         one[max(0, start - 2) : start]
     ):
         return False  # A unit, or a code.
