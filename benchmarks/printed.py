@@ -41,7 +41,8 @@ def _inside(marks: Sequence[str], share: float) -> Printing:
     def printing(text: str, chance: Random) -> Pieces:
         pieces = list(text)
         for found in re.finditer(r"(?<=[^\W\d_]{2})[^\W\d_](?=[^\W\d_])", text):
-            if chance.random() < share and not _joins(text, found.start()):
+            # A raised digit counts as a letter there; no word is broken before its reference mark.
+            if chance.random() < share and found[0].isalpha() and not _joins(text, found.start()):
                 pieces[found.start()] = chance.choice(marks) + found[0]
         return pieces
 
