@@ -42,6 +42,44 @@ def test_of_a_body_sent_twice_the_plain_text_is_read_else_the_page():
     assert mail.parse(bytes(page)).text == HEAD + "Rules\n\n5\xa0%"
 
 
+def sent_twice(plain, page, *more):
+    message = a_message(text="")
+    message.set_content(plain)
+    message.add_alternative(page, subtype="html")
+    for kind, content in more:
+        message.add_alternative(content, subtype=kind)
+    return bytes(message)
+
+
+@pytest.mark.parametrize("plain", [" \n", "Please read this in HTML."])
+def test_a_plain_text_that_is_blank_or_says_far_less_than_the_page_does_not_replace_it(plain):
+    page = "<p>The limit for owners is 5% of all shares, from July on, and 3% from August.</p>"
+    assert mail.parse(sent_twice(plain, page)).text == (
+        HEAD + "The limit for owners is 5% of all shares, from July on, and 3% from August."
+    )
+
+
+def test_an_invitation_is_read_in_words_and_not_as_its_calendar_entry():
+    entry = ("calendar", "BEGIN:VCALENDAR\n" + "X-LONG:1\n" * 50)
+    assert mail.parse(sent_twice("We meet at 9.", "<p>We meet at 9.", entry)).text == (
+        HEAD + "We meet at 9."
+    )
+    assert mail.parse(sent_twice("", "<p>We meet at 10.", entry)).text == HEAD + "We meet at 10."
+
+
+@pytest.mark.parametrize("kind", ["plain", "html"])
+@pytest.mark.parametrize("code", ["\0", "\x0b"])
+def test_a_body_with_control_codes_is_read_with_the_codes_seen_to_be_none(kind, code):
+    raw = f"From: a@b\r\nTo: c@d\r\nContent-Type: text/{kind}\r\n\r\nIt is 1{code}4%."
+    assert parse(raw.encode(), "letter.eml").text.endswith("It is 1\N{REPLACEMENT CHARACTER}4%.")
+
+
+@pytest.mark.parametrize("before", [b"\r\n", b"\n \n", b"\xef\xbb\xbf"])
+def test_blank_lines_above_the_headers_are_not_part_of_the_message(before):
+    document = parse(before + bytes(a_message()), "letter.eml")
+    assert document.text == HEAD + "The limit is 5%."
+
+
 def test_attachments_are_named_and_not_opened():
     message = a_message()
     message.add_attachment(
@@ -52,6 +90,12 @@ def test_attachments_are_named_and_not_opened():
     assert mail.parse(bytes(message)).text == (
         HEAD + "The limit is 5%.\n\nAttachments: Überblick.pdf, notes.txt, Limits for owners"
     )
+
+
+def test_a_message_that_is_nothing_but_a_file_names_it():
+    message = a_message(text="")
+    message.set_content(b"%PDF\0", maintype="application", subtype="pdf", filename="fees.pdf")
+    assert mail.parse(bytes(message)).text == HEAD + "Attachments: fees.pdf"
 
 
 def test_encoded_headers_and_bodies_are_decoded():

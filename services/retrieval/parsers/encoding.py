@@ -54,11 +54,16 @@ def decode(data: bytes, declared: str = "") -> str | None:
     becomes U+FFFD. Binary is what holds a NUL or more than one control code in a thousand
     characters. Line ends become line feeds, control codes U+FFFD; form feeds stay.
     """
-    text = _LINE_END.sub("\n", _decoded(data, declared))
-    controls = sum(text.count(chr(code)) for code in NO_CHARACTERS)
-    if "\0" in text or controls * _CHARACTERS_PER_CONTROL > len(text):
+    written = _LINE_END.sub("\n", _decoded(data, declared))
+    controls = sum(written.count(chr(code)) for code in NO_CHARACTERS)
+    if "\0" in written or controls * _CHARACTERS_PER_CONTROL > len(written):
         return None
-    return text.translate(MADE_READABLE)
+    return written.translate(MADE_READABLE)
+
+
+def text(data: bytes, declared: str = "") -> str:
+    """The same of bytes that are known to be text, with any number of control codes."""
+    return _LINE_END.sub("\n", _decoded(data, declared)).translate(MADE_READABLE)
 
 
 def _decoded(data: bytes, declared: str) -> str:

@@ -1,5 +1,6 @@
 """E-mail: its headers and its body; what is attached is named and not opened."""
 
+import codecs
 import email
 import email.errors
 import email.header
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from email.message import Message
 
 from services.retrieval.document import ParsedDocument
-from services.retrieval.parsers import encoding, html
+from services.retrieval.parsers import encoding, html, plain
 from services.retrieval.parsers.flow import Flow
 
 CONTENT_TYPE = "message/rfc822"
@@ -23,11 +24,13 @@ _HEADER = re.compile(
 _ANY_HEADER = re.compile(rb"(?:[!-9;-~]+:[^\n]*|[ \t][^\n]*|From [^\n]*)\r?\n")
 _HEADERS_WITHIN = 64 * 1024
 _FEW = 2
+_SEEN = {plain.CONTENT_TYPE, html.CONTENT_TYPE}
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 
 
 def looks_like_mail(data: bytes) -> bool:
     """Whether the bytes begin with the headers of a message, two at least that are well known."""
+    data = _begun(data)
     position, known = 0, 0
     while position < _HEADERS_WITHIN and (line := _ANY_HEADER.match(data, position)):
         known += _HEADER.match(data, position) is not None
@@ -38,10 +41,10 @@ def looks_like_mail(data: bytes) -> bool:
 def parse(data: bytes) -> ParsedDocument:
     """Read a message: subject, sender, recipients and date, then its text.
 
-    Of a body that is sent twice the plain text is read, else the HTML. Attachments are named at
-    the end, and so are messages that are attached.
+    Of a body that is sent twice the plain text is read, unless that says far less than the HTML.
+    Attachments are named at the end, and so are messages that are attached.
     """
-    message = email.message_from_bytes(data)
+    message = email.message_from_bytes(_begun(data))
     flow = Flow()
     if subject := _words(_header(message, "Subject")):
         flow.heading(f"Subject: {subject}", 1)
@@ -56,15 +59,20 @@ def parse(data: bytes) -> ParsedDocument:
     return flow.document(CONTENT_TYPE)
 
 
+def _begun(data: bytes) -> bytes:
+    """The message without the blank lines that some programs save above its headers."""
+    return data.removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+
+
 def _chosen(message: Message, names: list[str]) -> Iterator[Message]:
     """The parts to be read, in order; attachments go to `names` instead."""
     waiting = [message]
     while waiting:
         part = waiting.pop()
         kind = part.get_content_type()
-        if part is not message and (
-            part.get_content_disposition() == "attachment"
-            or not kind.startswith(("text/", "multipart/"))
+        is_whole = part is message
+        if (_is_attachment(part) and not is_whole) or not (
+            kind.startswith(("text/", "multipart/")) or (is_whole and part.is_multipart())
         ):
             names.append(_attachment_name(part))
         elif kind == "multipart/alternative":
@@ -76,10 +84,30 @@ def _chosen(message: Message, names: list[str]) -> Iterator[Message]:
 
 
 def _best(alternative: Message) -> list[Message]:
-    """Of what says the same, the plain text; else the last, which is the writer's favourite."""
-    parts = _parts(alternative)
-    plain = [part for part in parts if part.get_content_type() == "text/plain"]
-    return (plain or parts[::-1])[:1]
+    """Of what says the same, the plain text; else the last, which is the writer's favourite.
+
+    Some programs send a plain text that is blank, or says no more than that there is a page.
+    """
+    parts = _parts(alternative)[::-1]
+    said = {id(part): _length(part) for part in parts}
+    enough = max(said.values(), default=0) / 2
+    return sorted(
+        (part for part in parts if said[id(part)] >= enough),
+        key=lambda part: part.get_content_type() != plain.CONTENT_TYPE,
+    )[:1]
+
+
+def _length(part: Message) -> int:
+    """How many letters a reader sees of it."""
+    flow = Flow()
+    for inner in part.walk():
+        if inner.get_content_type() in _SEEN and not _is_attachment(inner):
+            _write(inner, flow)
+    return len("".join(flow.document(CONTENT_TYPE).text.split()))
+
+
+def _is_attachment(part: Message) -> bool:
+    return part.get_content_disposition() == "attachment"
 
 
 def _parts(part: Message) -> list[Message]:
@@ -99,16 +127,23 @@ def _attachment_name(part: Message) -> str:
 
 
 def _write(part: Message, flow: Flow) -> None:
-    data = part.get_payload(decode=True)
-    if not isinstance(data, bytes):
-        return
-    declared = str(part.get_content_charset() or "")
+    text = _text(part)
     if part.get_content_type() == html.CONTENT_TYPE:
-        if text := encoding.decode(data, declared or html.declared_charset(data)):
-            html.write(text, flow)
-    elif text := encoding.decode(data, declared):
+        html.write(text, flow)
+    else:
         for paragraph in _PARAGRAPH.split(text):
             flow.paragraph(paragraph)
+
+
+def _text(part: Message) -> str:
+    """What is written in a part, which is text because it says so."""
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return ""
+    declared = str(part.get_content_charset() or "")
+    if part.get_content_type() == html.CONTENT_TYPE:
+        declared = declared or html.declared_charset(data)
+    return encoding.text(data, declared)
 
 
 def _header(message: Message, name: str) -> str:
