@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import PIL.Image
 import PIL.ImageDraw
+import pypdfium2
 
 from services.chassis.errors import FailedPrecondition, OutOfRange
+from services.chassis.transport import MAX_MESSAGE_BYTES
 from services.retrieval.document import Box, Line, Page, ParsedDocument
 from services.retrieval.parsers import pdf
 from services.retrieval.parsers.pdf_page import PrintedPage
@@ -20,6 +22,8 @@ _POINTS_PER_INCH = 72
 _MAX_PIXELS = 16_000_000
 # And a strip of paper would make an image that no viewer shows.
 _MAX_SIDE = 16_000
+# The image travels in one message, with its boxes. A scan of noise takes three bytes a pixel.
+_MAX_BYTES = MAX_MESSAGE_BYTES - 1024 * 1024
 
 Span = tuple[int, int]
 
@@ -40,6 +44,8 @@ def render(
     spans: Sequence[Span],
     document: ParsedDocument,
     dpi: int,
+    *,
+    max_bytes: int = _MAX_BYTES,
 ) -> RenderedPage:
     """Draws a page, with a box around each line of each span.
 
@@ -50,7 +56,9 @@ def render(
         page_number: From 1.
         spans: In any order; what overlaps is taken as one, what is on other pages is passed over.
         document: The file as it was parsed.
-        dpi: Pixels per inch; fewer on a page so large that the image would not fit in memory.
+        dpi: Pixels per inch; fewer on a page so large that the image would not fit in memory, or
+            whose image would have too many bytes.
+        max_bytes: The most that the image may have.
 
     Raises:
         OutOfRange: The document has no such page.
@@ -64,8 +72,18 @@ def render(
             math.sqrt(_MAX_PIXELS / (width * height)),
             _MAX_SIDE / max(width, height),
         )
-        image = drawn.render(scale=scale).to_pil().convert("RGBA")
         boxes = tuple(_boxes(printed, document, page, spans))
+        image, png = _image(drawn, scale, boxes)
+        while len(png) > max_bytes:
+            scale *= 0.95 * math.sqrt(max_bytes / len(png))
+            image, png = _image(drawn, scale, boxes)
+    return RenderedPage(png, image.width, image.height, boxes)
+
+
+def _image(
+    page: pypdfium2.PdfPage, scale: float, boxes: Iterable[Box]
+) -> tuple[PIL.Image.Image, bytes]:
+    image = page.render(scale=scale).to_pil().convert("RGBA")
     marks = PIL.Image.new("RGBA", image.size)
     pen = PIL.ImageDraw.Draw(marks)
     for box in boxes:
@@ -73,7 +91,7 @@ def render(
         pen.rectangle([edge * scale for edge in edges], fill=_YELLOW)
     png = io.BytesIO()
     PIL.Image.alpha_composite(image, marks).convert("RGB").save(png, "PNG")
-    return RenderedPage(png.getvalue(), image.width, image.height, boxes)
+    return image, png.getvalue()
 
 
 def _page(document: ParsedDocument, number: int) -> Page:

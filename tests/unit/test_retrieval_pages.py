@@ -1,5 +1,6 @@
 """Pages drawn with what is cited marked on them."""
 
+import inspect
 import io
 
 import PIL.Image
@@ -9,6 +10,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from services.chassis.errors import FailedPrecondition, OutOfRange
+from services.chassis.transport import MAX_MESSAGE_BYTES
 from services.retrieval.document import Box
 from services.retrieval.pages import render
 from services.retrieval.parsers import parse
@@ -173,6 +175,36 @@ def test_no_page_is_too_long_or_too_large_to_be_drawn(size):
     assert page.width * page.height < 16_100_000
     assert max(page.width, page.height) <= 16_001
     assert min(page.width, page.height) >= 1
+
+
+def test_a_page_whose_image_would_have_too_many_bytes_is_drawn_at_fewer_dots_per_inch():
+    scan = io.BytesIO()
+    noise = PIL.Image.effect_noise((2 * WIDTH, 2 * HEIGHT), 100)
+    canvas = Canvas(scan, pagesize=(WIDTH, HEIGHT))
+    canvas.drawInlineImage(noise, 0, 0, WIDTH, HEIGHT)
+    canvas.setFont("Helvetica", 12)
+    canvas.drawString(40, HEIGHT - 50, "Words on a scan.")
+    canvas.save()
+    document = parse(scan.getvalue(), "a.pdf")
+    whole, small = (
+        render(scan.getvalue(), 1, [(0, 5)], document, 144, max_bytes=most)
+        for most in (10**7, 100_000)
+    )
+    assert (whole.width, whole.height) == (2 * WIDTH, 2 * HEIGHT)
+    assert 50_000 < len(small.png) <= 100_000 < len(whole.png)
+    assert image(small).size == (small.width, small.height)
+    assert small.boxes == whole.boxes
+    (box,) = small.boxes
+    left, top, *_ = marked_box(small)
+    scale = small.width / WIDTH
+    assert (left, top) == (
+        pytest.approx(box.left * scale, abs=2),
+        pytest.approx(box.top * scale, abs=2),
+    )
+
+
+def test_an_image_and_its_boxes_fit_into_a_message():
+    assert inspect.signature(render).parameters["max_bytes"].default < MAX_MESSAGE_BYTES
 
 
 def test_each_word_is_marked_by_itself_not_its_line(data, document):
