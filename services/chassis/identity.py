@@ -112,7 +112,7 @@ def of_word(word: bytes) -> Caller:
     try:
         said = json.loads(word)
         return _made(said["subject"], said["tenant"], said["scopes"], said["groups"], "")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Unauthenticated(f"{WORD} is not as services of this version write it.") from error
 
 

@@ -124,7 +124,7 @@ def parsed(data: bytes) -> dict[str, Jwk]:
     try:
         listed = json.loads(data)["keys"]
         found = {str(one.get("kid", n)): one for n, one in enumerate(_public(listed))}
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, RecursionError) as error:
         raise ValueError("it is no JSON Web Key Set") from error
     if not found:
         raise ValueError("it has no public key for signatures")

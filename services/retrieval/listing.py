@@ -117,7 +117,7 @@ def _from_token(token: str) -> tuple[str, str]:
         match json.loads(base64.urlsafe_b64decode(token)):
             case [str(name), str(id_)]:
                 return (name, id_)
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError, RecursionError):
         pass
     raise InvalidInput(
         "This is no page token; send next_page_token of the reply before.",

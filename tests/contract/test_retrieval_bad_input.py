@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+from base64 import b64encode
 from contextlib import AsyncExitStack
 
 import grpc
@@ -270,6 +271,10 @@ REQUESTS = {
     "ListDocuments": {
         "a page that is too large": (pb.ListDocumentsRequest(page_size=1001), "page_size"),
         "a page token that is none": (pb.ListDocumentsRequest(page_token="x"), "page_token"),
+        "a page token of brackets": (
+            pb.ListDocumentsRequest(page_token=b64encode(b"[" * 1400).decode()),
+            "page_token",
+        ),
         "a standing that is none": (pb.ListDocumentsRequest(standing=9), "standing"),
         "a day that is none": (pb.ListDocumentsRequest(as_of="tomorrow"), "as_of"),
         "a name that is too long": (
