@@ -164,6 +164,11 @@ def test_hidden_text_and_the_code_of_fields_are_left_out_and_their_results_stay(
     assert document.text == "Seen and seen\n\nSee Section 4.2."
 
 
+@pytest.mark.parametrize("struck", ["<w:strike/>", "<w:dstrike/>"])
+def test_a_figure_that_is_struck_out_is_no_digit_of_the_one_that_replaces_it(struck):
+    assert read(p("The fee is ", run("5", struck), "6%.")).text == "The fee is 6%."
+
+
 def test_a_note_stands_below_the_paragraph_that_refers_to_it_apart_from_its_figures():
     reference = '<w:r><w:footnoteReference w:id="2"/></w:r>'
     ending = '<w:r><w:endnoteReference w:id="5"/></w:r>'

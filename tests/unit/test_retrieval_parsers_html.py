@@ -53,6 +53,23 @@ def test_what_nobody_sees_or_leads_elsewhere_is_left_out(unseen):
     assert text(f"Before.<div>{unseen}</div>After.") == "Before.\n\nAfter."
 
 
+@pytest.mark.parametrize(
+    "struck",
+    [
+        "<del>5</del>",
+        "<s>5</s>",
+        "<strike>5</strike>",
+        "<span style='text-decoration: line-through'>5</span>",
+        "<span style='color:red;text-decoration-line:underline line-through'>5</span>",
+    ],
+)
+def test_a_figure_that_is_struck_out_is_no_digit_of_the_one_that_replaces_it(struck):
+    assert text(f"<p>The fee is {struck}<ins>6</ins>%.") == "The fee is 6%."
+    assert text("<p>The <span style='text-decoration:underline'>fee</span> is 6%.") == (
+        "The fee is 6%."
+    )
+
+
 def test_headings_have_their_levels_and_numbers():
     document = read(
         "<h1>Group <em>policy</em></h1><p>Intro.<h2>4.2 Owners</h2><div>Any entity.</div>"

@@ -19,9 +19,9 @@ _MAX_SPAN = 100
 def parse(data: bytes) -> ParsedDocument:
     """Read a document: headings, paragraphs, lists, tables, text boxes and notes, in order.
 
-    Tracked changes count as accepted, hidden text and comments are left out. A note stands below
-    the paragraph or the table that refers to it, both marked by its number. Headers come first and
-    footers last, as furniture.
+    Tracked changes count as accepted; what is hidden or struck out and comments are left out. A
+    note stands below the paragraph or the table that refers to it, both marked by its number.
+    Headers come first and footers last, as furniture.
     """
     with office.opened(data) as package:
         if package.main is None:

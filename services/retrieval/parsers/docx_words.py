@@ -13,6 +13,8 @@ _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 
 # Changes are read as accepted: what was inserted is there, what was deleted or moved away is not.
 GONE = {f"{W}{name}" for name in ("del", "moveFrom", "pPr", "rPr", "rt", "delText", "instrText")}
+# Hidden, or struck out by hand: "5" struck out before "6%" must not be read as "56%".
+_UNSAID = ("vanish", "strike", "dstrike")
 _WRITTEN = {
     "tab": "\t",
     "br": "\n",
@@ -72,7 +74,7 @@ class Gatherer:
                     run.words.append(text.translate(RAISED) if raised else text)
             elif child.tag == f"{W}r":
                 properties = child.find(f"{W}rPr")
-                if not is_on(properties, "vanish"):
+                if not any(is_on(properties, name) for name in _UNSAID):
                     above = raised or value(properties, "vertAlign") == "superscript"
                     self._gather(child, run, raised=above)
             elif not self._take(child, run):

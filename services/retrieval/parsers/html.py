@@ -30,8 +30,8 @@ def declared_charset(data: bytes) -> str:
 def parse(text: str) -> ParsedDocument:
     """Read a page: text, headings, lists and tables, without what is hidden or leads elsewhere.
 
-    Scripts, styles, navigation, forms' controls and hidden elements are left out, pictures and
-    links give their visible text alone. Headers and footers of the page are furniture.
+    Scripts, styles, navigation, forms' controls, and what is hidden or struck out are left out,
+    pictures and links give their visible text alone. Headers and footers of the page are furniture.
     """
     flow = Flow()
     write(text, flow)

@@ -13,10 +13,14 @@ _UNSEEN = frozenset(
     {
         *("head", "script", "style", "noscript", "template", "nav", "svg", "canvas", "iframe"),
         *("object", "video", "audio", "map", "button", "select", "textarea", "input", "datalist"),
+        # Seen, but no longer said: "5" struck out before "6%" must not be read as "56%".
+        *("del", "s", "strike"),
     }
 )
-_HIDDEN_STYLE = re.compile(
-    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE
+_UNSEEN_STYLE = re.compile(
+    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden"
+    r"|text-decoration(?:-line)?\s*:[^;]*line-through)",
+    re.IGNORECASE,
 )
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 BLOCKS = frozenset(
@@ -110,5 +114,5 @@ def _is_unseen(node: LexborNode) -> bool:
     return (
         "hidden" in attributes
         or attributes.get("role") == "navigation"
-        or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
+        or _UNSEEN_STYLE.search(attributes.get("style") or "") is not None
     )
