@@ -112,6 +112,22 @@ def test_the_number_is_found_in_its_line(footer):
     assert [page.label for page in parsed.pages] == ["86", "87", "88", "89", "90"]
 
 
+@pytest.mark.parametrize("footer", ["Draft. Page {} of 2", "Seite {}/2", "{}", "- {} -"])
+def test_of_two_pages_both_must_carry_a_running_head_and_their_numbers(footer):
+    sentences = tuple((sentence(p, 0, 1),) for p in range(2))
+    parsed = parse(book(sentences, ("1", "2"), footer, header="Hot tickers"), "a.pdf")
+    assert [page.label for page in parsed.pages] == ["1", "2"]
+    assert [parsed.text[start:end] for start, end in parsed.furniture] == [
+        words for n in "12" for words in ("Hot tickers", footer.format(n))
+    ]
+
+
+def test_on_two_pages_a_number_that_is_not_said_to_be_a_pages_is_none():
+    sentences = tuple((sentence(p, 0, 1),) for p in range(2))
+    parsed = parse(book(sentences, ("1", "2"), "Exhibit {}"), "a.pdf")
+    assert parsed.furniture == ()
+
+
 def test_a_number_below_the_text_of_a_page_that_ends_with_it_is_furniture_too():
     sentences = tuple((sentence(p, 0, 1), "Same words on every page.") for p in range(6))
     data = book(sentences, tuple(map(str, range(3, 9))), bottom=HEIGHT - 180)
@@ -138,7 +154,7 @@ def test_a_sentence_over_a_page_is_found_without_the_running_head_it_stands_arou
 
 def test_a_row_of_figures_is_no_page_number():
     lines = [(page, f"Total {100 * page}") for page in range(1, 9)]
-    assert page_labels.printed(lines) == {}
+    assert page_labels.printed(lines, page_count=8) == {}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from services.retrieval.parsers import page_labels
 # Headers and footers stand in this share of the page's height, at its top and at its bottom.
 _EDGE = 0.12
 _MIN_PAGES = 3
+_FEW_PAGES = 2
 # In a long document as many of all pages: a table's head may go on over three.
 _MIN_SHARE = 0.03
 # A page may also end where its text does, and its number with it: so many outermost lines are
@@ -19,6 +20,11 @@ _MIN_NUMBERED = 5
 # A line with more numbers than this is data, not "POL-014, version 9.0, page 3 of 60".
 _MAX_NUMBERS = 8
 _NUMBER = re.compile(r"\d{1,5}(?!\d)")
+# Two pages are few to count along with: there a number must be said to be a page's, or stand alone.
+_PAGE_NUMBER = re.compile(
+    r"(?<=\bpage )\d{1,5}(?!\d)|\b\d{1,5}(?= ?(?:of|/) ?\d)|(?<=^- )\d{1,5}(?= -$)|^\d{1,5}$",
+    re.IGNORECASE,
+)
 
 
 def find(text: str, lines: Sequence[Line], page_heights: Sequence[float]) -> frozenset[int]:
@@ -26,7 +32,8 @@ def find(text: str, lines: Sequence[Line], page_heights: Sequence[float]) -> fro
 
     A line is one when at least three pages carry it at the same edge, letter for letter or with one
     number that counts along with the pages, and when everything further out on its page is one too.
-    Where pages end with their text, a line with such a number is one among the outermost.
+    Where pages end with their text, a line with such a number is one among the outermost. Of a
+    document of two pages both must carry it, and must not say the same throughout.
 
     Args:
         text: The document's text.
@@ -35,15 +42,17 @@ def find(text: str, lines: Sequence[Line], page_heights: Sequence[float]) -> fro
     """
     pages_by_key: defaultdict[Hashable, set[int]] = defaultdict(set)
     edges = list(_edges(lines, page_heights))
+    are_two = len(page_heights) == _FEW_PAGES and not _are_alike(text, lines)
+    number = _PAGE_NUMBER if are_two else _NUMBER
     for top, indices in edges:
         for index in indices:
-            for key in _keys(text, lines[index]):
+            for key in _keys(text, lines[index], number):
                 pages_by_key[top, key].add(lines[index].page_number)
     found: set[int] = set()
-    fewest = max(_MIN_PAGES, _MIN_SHARE * len(page_heights))
+    fewest = _FEW_PAGES if are_two else max(_MIN_PAGES, _MIN_SHARE * len(page_heights))
     for top, indices in edges:
         for index in indices:
-            counts = [len(pages_by_key[top, key]) for key in _keys(text, lines[index])]
+            counts = [len(pages_by_key[top, key]) for key in _keys(text, lines[index], number)]
             if not _is_at_edge(lines[index], page_heights):
                 # The line itself is the first key.
                 counts = [count for count in counts[1:] if count >= _MIN_NUMBERED]
@@ -90,14 +99,22 @@ def _is_at_edge(line: Line, page_heights: Sequence[float], *, top: bool | None =
     return above or below if top is None else above if top else below
 
 
-def _keys(text: str, line: Line) -> Iterator[Hashable]:
+def _are_alike(text: str, lines: Sequence[Line]) -> bool:
+    """Whether all pages say the same: copies of one page, of which nothing is a running line."""
+    pages: defaultdict[int, list[str]] = defaultdict(list)
+    for line in lines:
+        pages[line.page_number].append(text[line.start : line.end])
+    return len(set(map(tuple, pages.values()))) < _FEW_PAGES
+
+
+def _keys(text: str, line: Line, number_of_page: re.Pattern[str]) -> Iterator[Hashable]:
     """What the line has in common with its like on other pages."""
     printed = " ".join(text[line.start : line.end].split())
     yield printed
-    numbers = list(_NUMBER.finditer(printed))
+    numbers = list(number_of_page.finditer(printed))
     if len(numbers) <= _MAX_NUMBERS:
         for number in numbers:
             lead = int(number.group()) - line.page_number
             yield printed[: number.start()], printed[number.end() :], lead
-    if value := page_labels.roman(printed):
+    if number_of_page is _NUMBER and (value := page_labels.roman(printed)):
         yield "roman", value - line.page_number

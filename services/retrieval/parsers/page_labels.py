@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 _MIN_PAGES = 3
+_FEW_PAGES = 2
 _LABEL = re.compile(r"(?:\b[A-Z]{1,2}-)?(?<!\d)\d{1,4}(?!\d)")
 _ROMAN = re.compile(
     r"\W*(?=\w)(?P<label>c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
@@ -13,11 +14,14 @@ _ROMAN = re.compile(
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
-def printed(furniture: Iterable[tuple[int, str]]) -> dict[int, str]:
+def printed(furniture: Iterable[tuple[int, str]], page_count: int) -> dict[int, str]:
     """By page, the number in its running lines that counts along with the pages.
+
+    It does on three pages, or on both of two.
 
     Args:
         furniture: Running headers and footers, each with the number of its page in the file.
+        page_count: How many pages the file has.
     """
     found: defaultdict[int, list[tuple[str, int]]] = defaultdict(list)
     pages_by_lead: Counter[int] = Counter()
@@ -25,10 +29,11 @@ def printed(furniture: Iterable[tuple[int, str]]) -> dict[int, str]:
         found[page] += ((label, value - page) for label, value in _numbers(line))
     for numbers in found.values():
         pages_by_lead.update({lead for _, lead in numbers})
+    fewest = _FEW_PAGES if page_count == _FEW_PAGES else _MIN_PAGES
     labels = {}
     for page, numbers in found.items():
         label, lead = max(numbers, key=lambda number: pages_by_lead[number[1]], default=("", 0))
-        if pages_by_lead[lead] >= _MIN_PAGES:
+        if pages_by_lead[lead] >= fewest:
             labels[page] = label
     return labels
 

@@ -75,7 +75,8 @@ def parse(data: bytes, max_pages: int, recognizer: Recognizer) -> ParsedDocument
     lines = tuple(Line(line.start, line.end, line.page_number, line.printed.box) for line in placed)
     running = furniture.find(reading.text, lines, reading.heights)
     labels = page_labels.printed(
-        (placed[index].page_number, placed[index].text) for index in sorted(running)
+        ((placed[index].page_number, placed[index].text) for index in sorted(running)),
+        len(reading.pages),
     )
     body = [line for index, line in enumerate(placed) if index not in running]
     starts = pdf_layout.paragraph_starts(body)
