@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
+from math import isfinite
 
 # The formats that files name by number alone, in English.
 BUILT_IN = {
@@ -27,6 +28,8 @@ _PLAIN = {"", "General", "GENERAL", "general", "@"}
 _SECTION_END = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|(?P<end>;)', re.DOTALL)
 _CONDITION = re.compile(r"\[[<>=]")
 _FRACTION = re.compile(r"[#0?]\s*/\s*[#0-9?]")
+# Digits that words part, with decimals at the end at most.
+_PLACES = re.compile(r"(?:[#0?]+ )+[#0?]+(?:\.[#0?]*)?")
 _WORDS = {"mmm": "%b", "mmmm": "%B", "mmmmm": "%b", "ddd": "%a", "dddd": "%A"}
 # Beyond this, floats skip whole numbers.
 _EXACT = 1e15
@@ -35,20 +38,23 @@ _MOST_DAYS = 2_958_465
 
 def displayed(number: float, code: str, *, since_1904: bool = False) -> str:
     """The number in a format such as "#,##0.00" or "d mmm yyyy"; plain in one that is unusual."""
-    if code in _PLAIN or _CONDITION.search(code) or _FRACTION.search(code):
+    if not isfinite(number) or code in _PLAIN or _CONDITION.search(code) or _FRACTION.search(code):
         return plain(number)
     sections = _sections(code)
-    section = sections[0]
+    section, to_show = sections[0], number
     if number < 0 and len(sections) > 1:
-        section, number = sections[1], -number
+        section, to_show = sections[1], -number
     elif number == 0 and len(sections) > 2:  # noqa: PLR2004 - the third is for zero
         section = sections[2]
     parts = list(_PART.finditer(section))
-    if "general" in section.lower():
+    patterns = [part["digits"] for part in parts if part["digits"]]
+    if "general" in section.lower() or (
+        len(patterns) > 1 and not _PLACES.fullmatch(" ".join(patterns))
+    ):
         return plain(number)
     if any(part["date"] or part["elapsed"] for part in parts):
-        return _as_date(number, parts, since_1904=since_1904)
-    return _as_number(number, parts)
+        return _as_date(to_show, parts, since_1904=since_1904)
+    return _as_number(to_show, parts, patterns)
 
 
 def plain(number: float) -> str:
@@ -64,19 +70,27 @@ def _sections(code: str) -> list[str]:
     return [code[start:end] for start, end in zip(starts, [*ends, len(code)], strict=True)]
 
 
-def _as_number(number: float, parts: list[re.Match[str]]) -> str:
+def _as_number(number: float, parts: list[re.Match[str]], patterns: list[str]) -> str:
     number *= 100 ** sum(part["other"] == "%" for part in parts)
-    words, sign = [], "-" if number < 0 else ""
-    written = False
-    for part in parts:
-        if part["digits"] and not written:
-            written = True
-            digits = _digits(abs(number), part["digits"])
-            words.append(digits)
-            sign = sign if any(digit in "123456789" for digit in digits) else ""
-        elif not part["digits"]:
-            words.append(_literal(part))
+    digits = _digits(abs(number), "".join(patterns)) if patterns else ""
+    shares = iter(_shared(digits, patterns))
+    words = [next(shares) if part["digits"] else _literal(part) for part in parts]
+    is_nothing = patterns and not any(digit in "123456789" for digit in digits)
+    sign = "-" if number < 0 and not is_nothing else ""
     return (sign + "".join(words)).strip()
+
+
+def _shared(digits: str, patterns: list[str]) -> list[str]:
+    """The digits by the places that words part, as in "000-00-0000"; the first has the rest."""
+    whole, point, decimals = digits.partition(".")
+    shares = [point + decimals]
+    for pattern in patterns[:0:-1]:
+        left = max(0, len(whole) - len(pattern.partition(".")[0]))
+        shares[0] = whole[left:] + shares[0]
+        shares.insert(0, "")
+        whole = whole[:left]
+    shares[0] = whole + shares[0]
+    return shares
 
 
 def _digits(number: float, pattern: str) -> str:
@@ -90,7 +104,9 @@ def _digits(number: float, pattern: str) -> str:
     # Halves go up, as in a spreadsheet, though 1.005 is a little less as a float.
     places = len(decimals)
     rounded = round(number + 10 ** -(places + 9), places)
-    written = f"{rounded:{grouped}.{places}f}"
+    least = whole.count("0")
+    width = least + (max(0, least - 1) // 3 if grouped else 0) + (places + 1 if places else 0)
+    written = f"{rounded:0{width}{grouped}.{places}f}"
     optional = len(decimals) - len(decimals.rstrip("#"))
     if optional:
         head, _, tail = written.partition(".")
@@ -98,8 +114,7 @@ def _digits(number: float, pattern: str) -> str:
         written = f"{head}.{tail}" if tail else head
     if "0" not in whole and written.startswith("0"):
         written = written[1:]
-    least = whole.count("0")
-    return written.rjust(least, "0") if not grouped and "." not in written else written
+    return written
 
 
 def _as_date(number: float, parts: list[re.Match[str]], *, since_1904: bool) -> str:
