@@ -91,6 +91,26 @@ def test_lists_keep_their_bullets_and_numbers():
     assert document.headings == ()
 
 
+@pytest.mark.parametrize(
+    ("items", "marks"),
+    [
+        ("<ol type=a><li>x<li>x<li value=28>x</ol>", "a. b. ab."),
+        ("<ol type=A start=3><li>x</ol>", "C."),
+        ("<ol type=i start=4><li>x</ol>", "iv."),
+        ("<ol type=I><li value=9>x<li>x</ol>", "IX. X."),
+        ("<ol style='margin:0; list-style: inside Lower-Roman'><li>x<li>x</ol>", "i. ii."),
+        ("<ol><li style='list-style-type:upper-latin'>x<li>x</ol>", "A. 2."),
+        ("<ol><li value=7>x<li>x</ol>", "7. 8."),
+        ("<ol start=0><li>x<li>x</ol>", "0. 1."),
+        ("<ol start=-1 type=a><li>x<li>x<li>x</ol>", "-1. 0. a."),
+        ("<ol reversed><li>x<li>x<ol><li>x</ol><li>x</ol>", "3. 2. 1. 1."),
+        ("<ul><li value=7>x<ol type=a><li>x</ol><li>x</ul>", "• a. •"),
+    ],
+)
+def test_the_items_of_a_list_are_counted_as_a_browser_counts_them(items, marks):
+    assert text(items).split() == [part for mark in marks.split() for part in (mark, "x")]
+
+
 def test_each_cell_below_a_header_has_its_columns_header_before_it():
     document = read(
         "<p>Before<table><caption>Table 1</caption><thead>"

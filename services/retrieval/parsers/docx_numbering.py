@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
+from services.retrieval.parsers.counting import roman
+
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 BULLET = "\u2022"
 _LEVELS = 9
 _PLACE = re.compile(r"%([1-9])")
-_ROMAN = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
-    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
-_MOST_ROMAN = 4000
 _ALPHABET = 26
 
 
@@ -105,15 +102,8 @@ def _written(number: int, format_: str) -> str:
             # After z come aa and bb.
             letters = chr(ord("a") + (number - 1) % _ALPHABET) * (1 + (number - 1) // _ALPHABET)
             return letters.upper() if format_ == "upperLetter" else letters
-        case "lowerRoman" | "upperRoman" if 0 < number < _MOST_ROMAN:
-            return roman(number).upper() if format_ == "upperRoman" else roman(number)
+        case "lowerRoman":
+            return roman(number)
+        case "upperRoman":
+            return roman(number).upper()
     return str(number)
-
-
-def roman(number: int) -> str:
-    """A number in small Roman figures."""
-    figures = ""
-    for worth, figure in _ROMAN:
-        figures += figure * (number // worth)
-        number %= worth
-    return figures

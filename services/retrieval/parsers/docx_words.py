@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from services.retrieval.parsers.characters import RAISED, UNREADABLE
-from services.retrieval.parsers.docx_numbering import BULLET, W, roman, value
+from services.retrieval.parsers.counting import roman
+from services.retrieval.parsers.docx_numbering import BULLET, W, value
 from services.retrieval.parsers.docx_styles import is_on
 
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"

@@ -7,11 +7,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from services.retrieval.document import ParsedDocument
 from services.retrieval.parsers import html_table
 from services.retrieval.parsers.flow import Flow
-from services.retrieval.parsers.html_tree import BLOCKS, HEADINGS, Event, Words, events, number
+from services.retrieval.parsers.html_lists import Items, items_of
+from services.retrieval.parsers.html_tree import BLOCKS, HEADINGS, Event, Words, events
 
 CONTENT_TYPE = "text/html"
-
-_BULLET = "\u2022 "
 
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE
@@ -53,8 +52,7 @@ class _Reader:
         self._words = Words()
         self._level = 0
         self._marker = ""
-        # The number of the next item; 0 in a list without numbers.
-        self._lists: list[int] = []
+        self._lists: list[Items] = []
         self._sections = 0
         self._furniture = 0
 
@@ -79,10 +77,10 @@ class _Reader:
         self._words.start(tag)
         match tag:
             case "ul" | "ol":
-                start = number(node, "start", 1) if tag == "ol" else 0
-                self._lists.append(start)
+                self._lists.append(items_of(node))
             case "li":
-                self._marker = self._next_marker()
+                items = self._lists[-1] if self._lists else Items()
+                self._marker = items.mark(node)
             case "header" | "footer":
                 self._furniture += self._is_furniture(node)
             case "article" | "section" | "main":
@@ -109,12 +107,6 @@ class _Reader:
     def _is_furniture(self, node: LexborNode) -> bool:
         """Whether a header or footer is the site's, not an article's and without a title."""
         return not self._sections and node.css_first(", ".join(HEADINGS)) is None
-
-    def _next_marker(self) -> str:
-        if not self._lists or not self._lists[-1]:
-            return _BULLET
-        self._lists[-1] += 1
-        return f"{self._lists[-1] - 1}. "
 
     def _flush(self) -> None:
         words = self._words.taken()

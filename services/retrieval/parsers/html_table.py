@@ -94,8 +94,8 @@ class _Grid:
         row = self._rows[-1]
         is_header = node.tag == "th"
         self._headers[-1] &= is_header or not words or _is_in_head(node)
-        rows = min(number(node, "rowspan", 1), _MAX_SPAN)
-        for column in range(min(number(node, "colspan", 1), _MAX_SPAN)):
+        rows = _span(node, "rowspan")
+        for column in range(_span(node, "colspan")):
             said = words if not column or is_header else ""
             if rows > 1:
                 self._hanging[len(row)] = (said, rows - 1)
@@ -115,6 +115,10 @@ class _Grid:
             if rows > 1:
                 self._hanging[len(row)] = (words, rows - 1)
             row.append(words)
+
+
+def _span(cell: LexborNode, attribute: str) -> int:
+    return min(max(number(cell, attribute, 1), 1), _MAX_SPAN)
 
 
 def _is_in_head(cell: LexborNode) -> bool:

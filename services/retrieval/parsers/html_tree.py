@@ -33,7 +33,7 @@ BLOCKS = frozenset(
     }
 )
 _SPACE = re.compile(r"[ \t\n\r\f]+")
-_COUNT = re.compile(r"[0-9]{1,6}")
+_INTEGER = re.compile(r"-?[0-9]{1,6}")
 
 
 class Event(Enum):
@@ -102,9 +102,9 @@ class Words:
 
 
 def number(node: LexborNode, attribute: str, default: int) -> int:
-    """An attribute that is a number from 1."""
+    """An attribute that is a whole number."""
     value = (node.attributes.get(attribute) or "").strip()
-    return max(int(value), 1) if _COUNT.fullmatch(value) else default
+    return int(value) if _INTEGER.fullmatch(value) else default
 
 
 def _is_unseen(node: LexborNode) -> bool:
