@@ -26,7 +26,9 @@ _TERM = re.compile(
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 # What is also looked for as a whole: "14.2.3.Guidance.10", "SEC_4.2", "48(1)", "anti-money".
 _COMPOUND = re.compile(
-    r"(?:[^\W_]+[._-])*(?:[^\W_]+\.?\([^\W_]{1,4}\)(?:\.?\([^\W_]{1,4}\))*(?:[._-][^\W_]+)*"
+    # It begins where a word does: to try all of a long run takes the square of its length.
+    r"(?<![^\W_])(?:[^\W_]+[._-])*"
+    r"(?:[^\W_]+\.?\([^\W_]{1,4}\)(?:\.?\([^\W_]{1,4}\))*(?:[._-][^\W_]+)*"
     r"|[^\W_]+[._-][^\W_]+(?:[._-][^\W_]+)*)"
 )
 _NUMBER = re.compile(r"[\d.,]+")

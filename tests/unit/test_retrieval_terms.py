@@ -1,6 +1,7 @@
 """Which terms a text has, in any language."""
 
 import pytest
+from effort import ends_in_time
 
 from services.retrieval.terms import query_terms, terms
 
@@ -77,3 +78,9 @@ def test_a_question_whose_language_shows_is_stemmed_as_that_language_alone():
         "what", "is", "a", "launder", "risk",
     ]  # fmt: skip
     assert "laundering" in list(query_terms("laundering"))
+
+
+@pytest.mark.parametrize("piece", ["a", "税务局", "กขค", "a.", "a-", "a(b)", "a'", "1."])
+def test_a_run_without_spaces_takes_time_by_its_length_and_not_by_the_square_of_it(piece):
+    with ends_in_time():
+        assert list(terms(piece * 100_000))
