@@ -57,9 +57,10 @@ class Shards:
             file.write(to.name)
             file.flush()
             os.fsync(file.fileno())
-        new.replace(self._path / _POINTER)
+        # Opened before: nothing but the disk may fail once the other is current.
         directory = os.open(self._path, os.O_RDONLY)
         try:
+            new.replace(self._path / _POINTER)
             os.fsync(directory)
         finally:
             os.close(directory)

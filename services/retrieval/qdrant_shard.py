@@ -6,11 +6,11 @@ The engine holds Python's lock while it works, so that more threads would gain n
 import asyncio
 import contextvars
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import qdrant_edge as qdrant
 import structlog
@@ -49,6 +49,8 @@ class LiveShard:
         self._written = 0
         # What was written since the copy was made that is being optimized.
         self._journal: deque[qdrant.UpdateOperation] | None = None
+        # That copy, from when it is opened until it takes over.
+        self._next: qdrant.EdgeShard | None = None
         self._optimizing: asyncio.Task[None] | None = None
         self._log = structlog.get_logger()
 
@@ -80,7 +82,7 @@ class LiveShard:
 
         async with self._writing:
             await self.read(qdrant.EdgeShard.flush)
-            await _to_the_end(work)
+            await _to_the_end(asyncio.to_thread(work))
 
     async def optimized(self) -> None:
         """Opens it, and returns when it is not being optimized."""
@@ -109,7 +111,6 @@ class LiveShard:
 
     def _optimized(self, task: asyncio.Task[None]) -> None:
         self._optimizing = None
-        self._journal = None
         if not task.cancelled() and (error := task.exception()):
             # Searches are slower than they could be, but whole.
             self._log.warning("index_not_optimized", error=type(error).__name__)
@@ -123,19 +124,22 @@ class LiveShard:
                 self._written = 0
                 await self._run(self._start_journal)
                 # Reads go on: copying leaves Python's lock to others.
-                await _to_the_end(partial(self._shards.copy, new))
+                await _to_the_end(asyncio.to_thread(self._shards.copy, new))
             if not await optimize(new):
                 raise RuntimeError("the process that optimizes the index ended early")
-            shard = await self._run(partial(_load, new))
+            shard = await self._run(partial(self._open_next, new))
             # Most of what was written since while others may write on, the last of it while not.
             while self._journal is not None and len(self._journal) > _FEW_OPERATIONS:
                 await self._run(partial(self._replay, shard))
             async with self._writing:
-                while self._journal:
-                    await self._run(partial(self._replay, shard))
                 await self._run(partial(self._take_over, shard, new))
         finally:
-            await asyncio.shield(asyncio.to_thread(self._shards.clean))
+            await _to_the_end(self._clean())
+
+    async def _clean(self) -> None:
+        # After what was begun on the index's thread, which may yet make the copy the current one.
+        await self._run(self._close_next)
+        await asyncio.to_thread(self._shards.clean)
 
     # All below runs on the index's thread.
 
@@ -151,15 +155,26 @@ class LiveShard:
         self._open().flush()
         self._journal = deque()
 
+    def _open_next(self, path: Path) -> qdrant.EdgeShard:
+        self._next = _load(path)
+        return self._next
+
     def _replay(self, shard: qdrant.EdgeShard) -> None:
         if self._journal:
             shard.update(self._journal.popleft())
 
     def _take_over(self, shard: qdrant.EdgeShard, path: Path) -> None:
+        while self._journal:  # Also of a write that was cancelled, and was done all the same.
+            self._replay(shard)
         shard.flush()
         self._shards.switch(path)
-        old, self._shard, self._journal = self._open(), shard, None
+        old, self._shard, self._next, self._journal = self._open(), shard, None, None
         old.close()
+
+    def _close_next(self) -> None:
+        shard, self._next, self._journal = self._next, None, None
+        if shard is not None:
+            shard.close()
 
     def _open(self) -> qdrant.EdgeShard:
         if self._shard is None:
@@ -215,12 +230,12 @@ def _to_schema(kind: FieldType) -> qdrant.KeywordIndexParams | qdrant.IntegerInd
             return qdrant.IntegerIndexParams(lookup=True, range=True)
 
 
-async def _to_the_end(work: Callable[[], None]) -> None:
-    """Runs it on a thread, and returns or raises when that is over, even if this is cancelled.
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Returns or raises when the work is over, even if this is cancelled.
 
-    A thread cannot be: what it copies must not change, and what it still writes not be removed.
+    Threads cannot be: what they copy must not change, and what they still write not be removed.
     """
-    task = asyncio.create_task(asyncio.to_thread(work))
+    task = asyncio.create_task(work)
     try:
         await asyncio.shield(task)
     finally:

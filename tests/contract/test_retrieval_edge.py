@@ -7,13 +7,14 @@ import subprocess
 import sys
 import textwrap
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from services.retrieval import bm25, qdrant_shard
 from services.retrieval.index import Kind, Point, SparseVector, Where
-from services.retrieval.optimizing import optimize
+from services.retrieval.optimizing import Shards, optimize
 from services.retrieval.qdrant_edge import open_edge_index
 
 DIMENSIONS = 4
@@ -133,6 +134,84 @@ async def test_closing_stops_the_optimizing_and_leaves_nothing_of_it(monkeypatch
         await held.started.wait()
         assert directories(directory) == ["1", "2"]
     assert directories(directory) == ["1"]
+
+
+async def as_it_is(path):
+    return True
+
+
+class Within:
+    """A call on the index's thread, made when all others have come as far as they can meanwhile."""
+
+    def __init__(self, monkeypatch, owner, name):
+        self.begun = asyncio.Event()
+        self._call = getattr(owner, name)
+        self._loop = asyncio.get_running_loop()
+        # One thread, so that what is given to it meanwhile is over before what is asked last.
+        self._loop.set_default_executor(ThreadPoolExecutor(1))
+
+        def call(*args):  # What is a method stays one.
+            return self._made(*args)
+
+        monkeypatch.setattr(owner, name, call)
+
+    def _made(self, *args):
+        if self.begun.is_set():
+            return self._call(*args)
+        self._loop.call_soon_threadsafe(self.begun.set)
+        asyncio.run_coroutine_threadsafe(self._others_had_their_turn(), self._loop).result()
+        return self._call(*args)
+
+    async def _others_had_their_turn(self):
+        for _ in range(20):
+            await asyncio.sleep(0)
+        await asyncio.to_thread(int)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (qdrant_shard, "_load"),
+        (qdrant_shard.LiveShard, "_replay"),
+        (qdrant_shard.LiveShard, "_take_over"),
+        (Shards, "switch"),
+    ],
+    ids=["opened", "brought up to date", "put in place", "named"],
+)
+async def test_closing_while_the_copy_takes_over_leaves_one_whole_index(
+    monkeypatch, directory, owner, name
+):
+    held = Held(monkeypatch, as_it_is)
+    async with opened(directory, optimize_after=20) as index:
+        await index.prepare()
+        await index.upsert([point(number) for number in range(20)])
+        await held.started.wait()
+        for number in range(20, 40):
+            await index.upsert([point(number)])
+        within = Within(monkeypatch, owner, name)
+        held.let_go.set()
+        await within.begun.wait()
+    assert len(directories(directory)) == 1
+    async with opened(directory) as index:
+        assert set(await texts(index)) == set(map(str, range(40)))
+
+
+async def test_a_write_that_is_cancelled_but_done_is_not_undone_by_the_copy(monkeypatch, directory):
+    held = Held(monkeypatch, as_it_is)
+    async with opened(directory, optimize_after=20) as index:
+        await index.prepare()
+        await index.upsert([point(number) for number in range(20)])
+        task = index._shard._optimizing
+        await held.started.wait()
+        opening = Within(monkeypatch, qdrant_shard, "_load")
+        held.let_go.set()
+        await opening.begun.wait()
+        writing = Within(monkeypatch, qdrant_shard.LiveShard, "_update")
+        write = asyncio.create_task(index.upsert([point("late")]))
+        await writing.begun.wait()
+        write.cancel()
+        await task
+        assert "late" in await texts(index)
 
 
 async def test_closing_ends_the_copying_and_the_process_too(directory):
