@@ -74,6 +74,8 @@ class ParsedDocument:
         paragraphs: Where paragraphs start, ascending; the file's layout says more than its text.
         tables: Spans to be kept whole where possible, ascending, without overlap: tables, listings.
         ocr_pages: Pages that were read from a picture, ascending.
+        unread_pictures: Numbers of the pages that are a picture that could not be read, ascending;
+            a stamp may be printed on it.
     """
 
     text: str
@@ -86,12 +88,15 @@ class ParsedDocument:
     paragraphs: tuple[int, ...] = ()
     tables: tuple[tuple[int, int], ...] = ()
     ocr_pages: tuple[OcrPage, ...] = ()
+    unread_pictures: tuple[int, ...] = ()
 
     @property
     def pages_without_text(self) -> tuple[int, ...]:
-        """Numbers of the pages on which nothing is printed."""
+        """Numbers of the pages on which nothing is printed, or a stamp on an unread picture."""
         return tuple(
-            page.number for page in self.pages if not self.text[page.start : page.end].strip()
+            page.number
+            for page in self.pages
+            if page.number in self.unread_pictures or not self.text[page.start : page.end].strip()
         )
 
 

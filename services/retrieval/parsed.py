@@ -23,6 +23,7 @@ def dump(document: ParsedDocument) -> bytes:
             "paragraphs": document.paragraphs,
             "tables": document.tables,
             "ocr_pages": [astuple(page) for page in document.ocr_pages],
+            "unread_pictures": document.unread_pictures,
         },
         ensure_ascii=True,  # Text may hold lone surrogates, which UTF-8 cannot.
         separators=(",", ":"),
@@ -47,4 +48,5 @@ def load(data: bytes) -> ParsedDocument:
         tables=tuple((start, end) for start, end in fields["tables"]),
         # Those that were kept before pictures were read have none.
         ocr_pages=tuple(OcrPage(*page) for page in fields.get("ocr_pages", ())),
+        unread_pictures=tuple(fields.get("unread_pictures", ())),
     )

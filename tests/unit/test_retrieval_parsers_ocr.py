@@ -25,14 +25,21 @@ WORDS = [
 ]
 
 
+STAMP = "DocuSign Envelope ID: 8F2C"
+
+
 def a_scan(pages=("scan",)):
-    """A PDF of pages that are pictures, printed words, or blank."""
+    """A PDF of pages that are pictures, pictures that are stamped, printed words, or blank."""
     out = io.BytesIO()
     canvas = Canvas(out, pagesize=A4)
     for page in pages:
         if page == "scan":
             picture = PIL.Image.new("L", (100, 100), 128)
             canvas.drawImage(ImageReader(picture), 72, 72, 400, 600)
+        elif page == "stamped":
+            canvas.drawImage(ImageReader(PIL.Image.new("L", (100, 100), 128)), 0, 0, *A4)
+            canvas.drawString(30, A4[1] - 20, STAMP)
+            canvas.drawString(30, 20, "Page 1")
         elif page:
             canvas.drawString(72, 700, page)
         canvas.showPage()
@@ -116,3 +123,36 @@ def test_without_it_or_without_time_a_scan_has_no_text(tesseract, seconds):
     with pytest.raises(InvalidInput) as caught:
         parse(a_scan(), "scan.pdf", ocr_seconds=seconds)
     assert caught.value.reason == "NO_TEXT"
+
+
+def test_a_stamped_picture_is_read_too_and_keeps_its_stamp_once(tesseract):
+    read_again = [(2, 1, 1, 130, 50, 200, 40, 90.0, "DocuSign")]
+    tesseract.says([*read_again, *WORDS])
+    document = parse(a_scan(("Printed.", "stamped")), "scan.pdf", ocr_seconds=10)
+    page = document.pages[1]
+    assert document.text[page.start : page.end].split("\n\n") == [
+        f"\n{STAMP}",
+        "Section 4.2:\nOwners",
+        "Page 1",
+    ]
+    assert document.ocr_pages == (OcrPage(2, pytest.approx(0.9)),)
+    assert document.pages_without_text == ()
+
+
+def test_words_below_a_mark_that_runs_across_the_page_are_read(tesseract):
+    tesseract.says(WORDS)
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=A4)
+    canvas.drawImage(ImageReader(PIL.Image.new("L", (100, 100), 128)), 0, 0, *A4)
+    canvas.setFont("Helvetica", 200)
+    canvas.drawString(20, 600, "COPY")
+    canvas.save()
+    document = parse(out.getvalue(), "scan.pdf", ocr_seconds=10)
+    assert document.text.split() == ["COPY", "Section", "4.2:", "Owners"]
+
+
+def test_a_stamped_picture_that_cannot_be_read_counts_as_without_text(tesseract):
+    document = parse(a_scan(("Printed.", "stamped")), "scan.pdf", ocr_seconds=10)
+    assert STAMP in document.text
+    assert document.pages_without_text == (2,)
+    assert load(dump(document)) == document

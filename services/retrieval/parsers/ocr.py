@@ -1,10 +1,10 @@
-"""The words on a page that is only a picture, as the tesseract program reads them."""
+"""The words on a page that is a picture, as the tesseract program reads them."""
 
 import shutil
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
@@ -14,13 +14,19 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from services.retrieval.document import Box
-from services.retrieval.parsers.characters import MADE_READABLE
-from services.retrieval.parsers.pdf_page import COLUMN_GAP, PrintedLine
+from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE
+from services.retrieval.parsers.pdf_page import COLUMN_GAP, PrintedLine, PrintedPage
 
 _DPI = 300
 _POINTS_PER_INCH = 72
 _MAX_PIXELS = 16_000_000
 _PAGE_SECONDS = 20.0
+# A picture that covers so much of a page is what the page says, where no more is printed on it than
+# a stamp, such as a court's or that of an electronic signature.
+_COVERED = 0.5
+_STAMP_CHARACTERS = 200
+# A line this much higher than a word is no line of words: it runs across the page.
+_HIGHER = 3.0
 # Of the rows of tesseract's table, those that are words.
 _WORD = "5"
 _COLUMNS = 12
@@ -41,6 +47,20 @@ class _Word:
     confidence: float
 
 
+def is_picture(page: pypdfium2.PdfPage, printed: PrintedPage) -> bool:
+    """Whether a page has no readable text, or a stamp's on a picture that covers the page."""
+    characters = len("".join(printed.text.replace(UNREADABLE, "").split()))
+    if not characters or characters > _STAMP_CHARACTERS:
+        return not characters
+    width, height = printed.frame.size
+    pictures = (
+        printed.frame.displayed([picture.get_bounds()])
+        for picture in page.get_objects([pdfium.FPDF_PAGEOBJ_IMAGE])
+    )
+    covered = sum((box.right - box.left) * (box.bottom - box.top) for box in pictures if box)
+    return covered >= _COVERED * width * height
+
+
 class Recognizer:
     """Reads pages while there is time; without tesseract on the path it reads none.
 
@@ -54,8 +74,10 @@ class Recognizer:
         self._languages = languages
         self._ends = time.monotonic() + seconds
 
-    def read(self, page: pypdfium2.PdfPage) -> Recognized | None:
-        """What is on a page; None when nothing is, or it could not be read."""
+    def read(
+        self, page: pypdfium2.PdfPage, printed: Sequence[PrintedLine] = ()
+    ) -> Recognized | None:
+        """What is on a page beside what is printed; None when it could not be read, or is blank."""
         left = min(_PAGE_SECONDS, self._ends - time.monotonic())
         if self._program is None or left <= 0 or not pdfium.FPDFPage_CountObjects(page):
             return None
@@ -75,20 +97,34 @@ class Recognizer:
             )
         except subprocess.SubprocessError:
             return None
-        return _recognized(done.stdout.decode("utf-8", errors="replace"), scale)
+        return _recognized(done.stdout.decode("utf-8", errors="replace"), scale, printed)
 
 
-def _recognized(table: str, scale: float) -> Recognized | None:
-    lines: defaultdict[tuple[str, ...], list[_Word]] = defaultdict(list)
-    for place, word in _words(table, scale):
-        lines[place].append(word)
-    if not lines:
+def _recognized(table: str, scale: float, printed: Sequence[PrintedLine]) -> Recognized | None:
+    words = list(_words(table, scale))
+    if not words:
         return None
+    lines: defaultdict[tuple[str, ...], list[_Word]] = defaultdict(list)
+    for place, word in words:
+        if not any(_is_of(word.box, line.box) for line in printed):
+            lines[place].append(word)
+    if not lines:
+        return Recognized((), 1.0)
     # One size for all: what a line's letters happen to be would make headings of some.
     size = median(word.box.bottom - word.box.top for words in lines.values() for word in words)
     return Recognized(
         tuple(_line(words, size) for words in lines.values()),
         fmean(word.confidence for words in lines.values() for word in words),
+    )
+
+
+def _is_of(word: Box, line: Box) -> bool:
+    """Whether a word stands in a line, which the file prints by itself."""
+    across, down = (word.left + word.right) / 2, (word.top + word.bottom) / 2
+    return (
+        line.left <= across <= line.right
+        and line.top <= down <= line.bottom
+        and line.bottom - line.top <= _HIGHER * (word.bottom - word.top)
     )
 
 

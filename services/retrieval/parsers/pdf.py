@@ -12,6 +12,7 @@ from services.retrieval.document import Line, OcrPage, Page, ParsedDocument
 from services.retrieval.parsers import (
     furniture,
     limits,
+    ocr,
     page_labels,
     pdf_forms,
     pdf_headings,
@@ -19,7 +20,6 @@ from services.retrieval.parsers import (
     pdf_page,
 )
 from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE
-from services.retrieval.parsers.ocr import Recognizer
 from services.retrieval.parsers.spacing import spaced
 
 CONTENT_TYPE = "application/pdf"
@@ -37,6 +37,7 @@ class _Reading:
     heights: list[float] = field(default_factory=list)
     lines: list[pdf_layout.PlacedLine] = field(default_factory=list)
     ocr_pages: list[OcrPage] = field(default_factory=list)
+    unread_pictures: list[int] = field(default_factory=list)
 
 
 @contextmanager
@@ -59,10 +60,10 @@ def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
         yield pdf
 
 
-def parse(data: bytes, max_pages: int, recognizer: Recognizer) -> ParsedDocument:
+def parse(data: bytes, max_pages: int, recognizer: ocr.Recognizer) -> ParsedDocument:
     """Read a PDF; see `opened` about threads. Pages are read in the order in which they print.
 
-    Pages without readable text are given to the recognizer.
+    Pages that are pictures, but for a stamp, are given to the recognizer.
     """
     with opened(data) as pdf:
         limits.check_page_count(len(pdf), max_pages)
@@ -98,6 +99,7 @@ def parse(data: bytes, max_pages: int, recognizer: Recognizer) -> ParsedDocument
             paragraphs=tuple(body[index].start for index in sorted(starts)),
             tables=tuple((body[first].start, body[end - 1].end) for first, end in tables),
             ocr_pages=tuple(reading.ocr_pages),
+            unread_pictures=tuple(reading.unread_pictures),
         )
     )
 
@@ -123,7 +125,7 @@ def _page(pdf: pypdfium2.PdfDocument, number: int) -> Iterator[pypdfium2.PdfPage
         raise _damaged(f"its page {number} cannot be read") from error
 
 
-def _read_all(pdf: pypdfium2.PdfDocument, recognizer: Recognizer) -> _Reading:
+def _read_all(pdf: pypdfium2.PdfDocument, recognizer: ocr.Recognizer) -> _Reading:
     reading = _Reading()
     texts: list[str] = []
     start = 0
@@ -131,10 +133,8 @@ def _read_all(pdf: pypdfium2.PdfDocument, recognizer: Recognizer) -> _Reading:
         # The places of its characters are dropped with each page; only those of lines are kept.
         with _page(pdf, number) as opened_page:
             page = pdf_page.read(opened_page)
-            is_blank = not page.text.replace(UNREADABLE, "").strip()
-            if is_blank and (recognized := recognizer.read(opened_page)):
-                page = replace(page, lines=recognized.lines)
-                reading.ocr_pages.append(OcrPage(number, recognized.confidence))
+            if ocr.is_picture(opened_page, page):
+                page = _with_picture(opened_page, page, number, recognizer, reading)
             page = pdf_forms.filled(opened_page, page)
         line_start = start
         for line in page.lines:
@@ -146,6 +146,28 @@ def _read_all(pdf: pypdfium2.PdfDocument, recognizer: Recognizer) -> _Reading:
         start += len(texts[-1])
     reading.text = "".join(texts)
     return reading
+
+
+def _with_picture(
+    opened_page: pypdfium2.PdfPage,
+    page: pdf_page.PrintedPage,
+    number: int,
+    recognizer: ocr.Recognizer,
+    reading: _Reading,
+) -> pdf_page.PrintedPage:
+    """The page with the lines of its picture, between those that are printed above and below."""
+    stamp = [line for line in page.lines if line.text.replace(UNREADABLE, "").strip()]
+    recognized = recognizer.read(opened_page, stamp)
+    if recognized is None:
+        reading.unread_pictures.append(number)
+        return page
+    if not recognized.lines:
+        return page
+    reading.ocr_pages.append(OcrPage(number, recognized.confidence))
+    top = min(line.box.top for line in recognized.lines)
+    above = [line for line in stamp if line.box.top < top]
+    below = [line for line in stamp if line.box.top >= top]
+    return replace(page, lines=(*above, *recognized.lines, *below))
 
 
 def _stated_label(pdf: pypdfium2.PdfDocument, number: int) -> str:
