@@ -20,6 +20,8 @@ from services.verification.source import Source
 from tests.office_files import a_docx, an_xlsx, zipped
 
 HEBREW = "שלום עולם"
+# "Work and production"; the lam and alef of its second word are one glyph.
+ARABIC = "العمل والإنتاج"
 CHINESE = "客戶盡職審查必須完成"
 
 
@@ -145,6 +147,11 @@ READ = {
     "right to left": (glyphs(HEBREW[::-1]), "a.pdf", HEBREW),
     "CJK": (glyphs(CHINESE), "a.pdf", CHINESE),
     "ligatures": (glyphs("f@ce", meanings=["o", "\ufb03", "c", "e"]), "a.pdf", "office"),
+    "a ligature from right to left": (
+        glyphs("جاتن@او لمعلا", meanings=[*"جاتن", "\u0644\u0625", *"او لمعلا"]),
+        "a.pdf",
+        ARABIC,
+    ),
     "private use": (glyphs("abc", meanings=["a", "\ue000", "c"]), "a.pdf", "a\ue000c"),
     "no meaning": (glyphs("1x4", meanings=["1", "\x01", "4"]), "a.pdf", "1\ufffd4"),
     "turned by 90": (turned(PLAIN, 90), "a.pdf", WORDS),

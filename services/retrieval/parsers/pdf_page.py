@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import pypdfium2
@@ -32,6 +33,9 @@ _BOLD_NAME = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 # Of the text that comes in one piece: hyphens at a line's end are U+FFFE, and a code that is too
 # large has lost its upper half, which leaves one for private use more often than not.
 _DOUBTFUL = re.compile("[\ue000-\uf8ff\ufff0-\uffff]")
+# Lam and alef are written as one glyph. PDFium, which turns what runs from right to left, turns the
+# two letters of the glyph as well.
+_ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 # Two words further apart than this many times the type size stand in different columns.
 COLUMN_GAP = 1.5
 
@@ -122,15 +126,16 @@ def read(page: pypdfium2.PdfPage) -> PrintedPage:
 
     Characters are kept as the file gives them, ligatures and soft hyphens included, with these
     exceptions: a hyphen at the end of a line is "-" whatever it was, digits set above the end of a
-    figure are superscript ones, and a glyph that stands for no character (control codes, lone
-    surrogates, U+0000) is U+FFFD. Lines that are blank or wholly
-    outside the displayed page are left out: they are not printed.
+    figure are superscript ones, lam and alef of one glyph are in the order of writing, and a glyph
+    that stands for no character (control codes, lone surrogates, U+0000) is U+FFFD. Lines that are
+    blank or wholly outside the displayed page are left out: they are not printed.
     """
     left, bottom, right, top = page.get_bbox()
     frame = Frame(left, bottom, right, top, page.get_rotation())
     textpage = page.get_textpage()
     places = Places(textpage)
-    lines = list(_lines(textpage.raw, _characters(textpage), places, frame))
+    characters = _ALEF_LAM.sub(partial(_turned_back, textpage.raw), _characters(textpage))
+    lines = list(_lines(textpage.raw, characters, places, frame))
     return PrintedPage(frame, tuple(_in_order(lines, places, frame)), places)
 
 
@@ -204,6 +209,12 @@ def _character(raw: object, index: int) -> str:
     code = pdfium.FPDFText_GetUnicode(raw, index)
     # Broken fonts give codes beyond the last character.
     return chr(code) if code <= sys.maxunicode else "\0"
+
+
+def _turned_back(raw: object, alef_lam: re.Match[str]) -> str:
+    """Lam before alef where both are of one glyph; as it is where they are two, the article."""
+    first, second = (_around(raw, [index]) for index in (alef_lam.start(), alef_lam.start() + 1))
+    return alef_lam[0][::-1] if first == second else alef_lam[0]
 
 
 def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterator[PrintedLine]:
