@@ -17,9 +17,10 @@ Payload = Mapping[str, Any]
 # In place of groups; no group is called so.
 EVERYBODY = "*"
 
-# Day numbers are YYYYMMDD. A document without a date applies from the first day, or to the last.
+# Day numbers are YYYYMMDD. A document without a date applies from before the first day there is, or
+# until after the last, on which it applies too.
 FIRST_DAY = 0
-LAST_DAY = 99991231
+LAST_DAY = 99991232
 
 
 def to_day(date: str, *, unstated: int = FIRST_DAY) -> int:

@@ -76,6 +76,7 @@ async def test_only_what_is_in_force_on_the_day_is_found_and_the_rest_is_reporte
         ("2026-05-31", {"past.txt", "replaced.txt"}),
         ("2026-06-01", {"present.txt"}),
         ("2026-06-02", {"present.txt", "future.txt"}),
+        ("9999-12-31", {"present.txt", "future.txt"}),
     ],
 )
 async def test_the_day_decides_which_version_answers(embedded, day, expected):
