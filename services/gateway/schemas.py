@@ -76,7 +76,8 @@ class Schemas:
         forms = [one]
         if field.enum_type is not None:
             numbers = [value.number for value in field.enum_type.values]
-            forms.append({"type": "integer", "enum": numbers})
+            least = _rules(field).min
+            forms.append({"type": "integer", "enum": [n for n in numbers if n >= least]})
         elif field.cpp_type in _NUMBERS_64:
             forms.append(_NUMBERS_64[field.cpp_type])
         if field.is_repeated:
@@ -131,7 +132,7 @@ def _always(field: FieldDescriptor) -> bool:
 def _needed(field: FieldDescriptor) -> bool:
     """Whether it has to be given: by its rule, or because what it is when missing is too little."""
     rules = _rules(field)
-    return rules.required or (rules.min > 0 and not field.has_presence)
+    return rules.required or (rules.min > 0 and not field.has_presence and not field.is_repeated)
 
 
 def _any_of(forms: list[Schema]) -> Schema:
@@ -154,7 +155,10 @@ def _bounds(field: FieldDescriptor) -> Schema:
         bounds["pattern"] = f"^({rules.pattern})$" if rules.required else f"^({rules.pattern})?$"
     if rules.date:
         bounds["anyOf"] = [{"const": ""}, {"format": "date"}]
-    if rules.HasField("min"):
+    if rules.HasField("min") and field.enum_type is not None:
+        names = [value.name for value in field.enum_type.values if value.number < rules.min]
+        bounds["not"] = {"enum": names}
+    elif rules.HasField("min"):
         bounds["minimum"] = rules.min
     if rules.HasField("max"):
         bounds["maximum"] = rules.max

@@ -256,6 +256,10 @@ REQUESTS = {
         "no query": (pb.RetrieveRequest(), "query"),
         "more passages than are allowed": (query(limit=51), "limit"),
         "an authority that is none": (query(filter={"min_authority": 9}), "filter.min_authority"),
+        "an authority that is not said": (
+            query(filter={"authorities": [core.AUTHORITY_HIGH, core.AUTHORITY_UNSPECIFIED]}),
+            "filter.authorities[1]",
+        ),
         "too many documents": (
             query(filter={"document_ids": ["x"] * 101}),
             "filter.document_ids",
@@ -274,6 +278,10 @@ REQUESTS = {
         "a page token of brackets": (
             pb.ListDocumentsRequest(page_token=b64encode(b"[" * 1400).decode()),
             "page_token",
+        ),
+        "an authority that is not said": (
+            pb.ListDocumentsRequest(filter={"authorities": [core.AUTHORITY_UNSPECIFIED]}),
+            "filter.authorities[0]",
         ),
         "a standing that is none": (pb.ListDocumentsRequest(standing=9), "standing"),
         "a day that is none": (pb.ListDocumentsRequest(as_of="tomorrow"), "as_of"),
