@@ -1,11 +1,10 @@
 """Which documents a search for a day leaves out, and why."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from services.retrieval.catalog import Catalog, Filter
 from services.retrieval.passage import Metadata, Passage, StoredDocument, document_id
-from services.retrieval.standing import Standing, by_superseded, on
+from services.retrieval.standing import Standing, Superseding, by_superseded, in_place_of, on
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +36,7 @@ async def out_of_force(
     admitted = catalog.where(tenant, narrow)
     documents = {document.id: document for document in await catalog.dated_out(tenant, narrow, day)}
     documents |= {document.id: document for document in named if catalog.admits(admitted, document)}
-    found = [
-        _exclusion(tenant, document, superseding.get(document.metadata.source_name, ()), day)
-        for document in documents.values()
-    ]
+    found = [_exclusion(tenant, document, superseding, day) for document in documents.values()]
     return tuple(
         sorted(
             (one for one in found if one.standing is not Standing.IN_FORCE),
@@ -50,11 +46,15 @@ async def out_of_force(
 
 
 def _exclusion(
-    tenant: str, document: StoredDocument, superseding: Sequence[Metadata], day: str
+    tenant: str, document: StoredDocument, superseding: Superseding, day: str
 ) -> Exclusion:
+    def applies(other: Metadata) -> tuple[bool, str, str, str]:
+        # What has been superseded itself is named only where documents supersede each other.
+        in_force = on(day, other, superseding) is Standing.IN_FORCE
+        return in_force, other.effective_from, other.published, other.source_name
+
     standing = on(day, document.metadata, superseding)
     by = None
     if standing is Standing.SUPERSEDED:
-        effective = [m for m in superseding if on(day, m, ()) is Standing.IN_FORCE]
-        by = max(effective, key=lambda m: (m.effective_from, m.published, m.source_name))
+        by = max(in_place_of(document.metadata, day, superseding), key=applies)
     return Exclusion(document, standing, by, document_id(tenant, by.source_name) if by else "")

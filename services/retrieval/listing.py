@@ -98,7 +98,7 @@ class Listing:
         return {
             id_: said.source_name
             for id_, said in found.items()
-            if on(day, said, superseding.get(said.source_name, ())) is standing
+            if on(day, said, superseding) is standing
         }
 
     async def _metadata(self, where: Where) -> dict[str, Metadata]:

@@ -1,6 +1,7 @@
 """Which documents are listed: filters, standing on a day, and pages of any number."""
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +11,7 @@ from retrieval_stores import edge, opened_stores, quick_directory
 from services.retrieval.catalog import Filter
 from services.retrieval.listing import Wanted
 from services.retrieval.passage import Metadata, StoredDocument, document_id
-from services.retrieval.standing import Standing, on
+from services.retrieval.standing import Standing, by_superseded, on
 
 LAWS = {
     "law-2024.txt": {"effective_from": "2024-01-01", "document_type": "law", "authority": 3},
@@ -98,9 +99,22 @@ async def test_a_document_says_what_takes_its_place(parts):
 
 def test_what_was_superseded_does_not_come_back_when_its_successor_is_superseded():
     first, second = Metadata("1", "law", 3), Metadata("2", "law", 3, supersedes=("1",))
-    assert on("2026-01-01", first, [second]) is Standing.SUPERSEDED
-    # Two that name each other, which a race can bring about, are both superseded: it ends.
-    assert on("2026-01-01", second, [first]) is Standing.SUPERSEDED
+    third = Metadata("3", "law", 3, effective_from="2025-01-01", supersedes=("2",))
+    superseding = by_superseded([second, third])
+    assert on("2026-01-01", first, superseding) is Standing.SUPERSEDED
+    ended = replace(second, effective_to="2025-01-01")
+    assert on("2026-01-01", first, by_superseded([ended, third])) is Standing.SUPERSEDED
+    assert on("2026-01-01", first, by_superseded([ended])) is Standing.IN_FORCE
+
+
+def test_documents_that_take_each_others_place_come_to_an_end():
+    # A race can bring it about.
+    first, second = (Metadata(n, "law", 3, supersedes=(m,)) for n, m in ("12", "21"))
+    superseding = by_superseded([first, second])
+    assert on("2026-01-01", first, superseding) is Standing.SUPERSEDED
+    assert on("2026-01-01", second, superseding) is Standing.SUPERSEDED
+    ended = replace(second, effective_to="2025-01-01")
+    assert on("2026-01-01", first, by_superseded([first, ended])) is Standing.IN_FORCE
 
 
 async def test_thousands_of_documents_are_listed_each_once_in_order():

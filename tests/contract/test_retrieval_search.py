@@ -85,6 +85,53 @@ async def test_the_day_decides_which_version_answers(embedded, day, expected):
     assert set(names(passages)) == expected
 
 
+@pytest.mark.parametrize(
+    ("day", "in_force", "by"),
+    [
+        ("2021-12-31", {"first.txt"}, {}),
+        ("2022-01-01", {"second.txt"}, {"first.txt": "second.txt"}),
+        # The second has ended, and the third is not there yet.
+        ("2024-01-01", {"first.txt"}, {}),
+        ("2024-06-01", {"third.txt"}, {"first.txt": "third.txt"}),
+        ("2026-01-01", {"fourth.txt"}, {"first.txt": "fourth.txt", "third.txt": "fourth.txt"}),
+    ],
+)
+async def test_what_was_replaced_does_not_come_back_while_what_replaced_its_successor_is_in_force(
+    embedded, day, in_force, by
+):
+    await ingest(embedded, RULE.format(5), "first.txt")
+    await ingest(
+        embedded,
+        RULE.format(10),
+        "second.txt",
+        supersedes=("first.txt",),
+        effective_from="2022-01-01",
+        effective_to="2024-01-01",
+    )
+    for name, replaced, since in (
+        ("third.txt", "second.txt", "2024-06-01"),
+        ("fourth.txt", "third.txt", "2026-01-01"),
+    ):
+        await ingest(embedded, f"{name}\n", name, supersedes=(replaced,), effective_from=since)
+    passages, report = await search(embedded, as_of=day)
+    assert set(names(passages)) == in_force
+    assert {
+        one.document.metadata.source_name: one.superseded_by.source_name
+        for one in report.exclusions
+        if one.standing is Standing.SUPERSEDED
+    } == by
+
+
+async def test_a_document_that_is_deleted_supersedes_no_more_and_one_that_names_both_does(embedded):
+    await ingest(embedded, RULE.format(5), "first.txt")
+    (*_, second) = await ingest(embedded, RULE.format(10), "second.txt", supersedes=("first.txt",))
+    await ingest(embedded, RULE.format(25), "third.txt", supersedes=("second.txt",))
+    await embedded.ingestor.delete("a", second.document.id)
+    assert set(names((await search(embedded))[0])) == {"first.txt", "third.txt"}
+    await ingest(embedded, RULE.format(25), "third.txt", supersedes=("second.txt", "first.txt"))
+    assert names((await search(embedded))[0]) == ["third.txt"]
+
+
 async def test_what_is_out_of_force_is_searched_when_asked_for(embedded):
     await versions(embedded)
     passages, report = await search(embedded, include_out_of_force=True)
