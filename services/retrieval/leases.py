@@ -9,9 +9,9 @@ import asyncio
 import contextvars
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ import structlog
 from services.chassis.errors import Aborted, DeadlineExceeded, Unavailable
 from services.retrieval import payload
 from services.retrieval.catalog import Catalog
-from services.retrieval.index import Index, Kind, Point, Where
+from services.retrieval.index import Index, Kind, Point, Record, Where
 from services.retrieval.originals import Originals
 
 # Leases are no customer's data: they belong to a tenant that no caller can be.
@@ -28,6 +28,8 @@ _SYSTEM = ""
 # The lease, of no document, that stands while no write may begin.
 _CLOSED = "c105ed00-0000-4000-8000-000000000000"
 _POLL_SECONDS = 0.2
+# How often that one is renewed within the time by which a lease may outlive its writer.
+_RENEWALS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Leases:
         self._catalog = catalog
         self._originals = originals
         self._seconds = seconds
+        self._margin = margin_seconds
         self._dead_after = seconds + margin_seconds
         self._clock = clock
         self._log = structlog.get_logger()
@@ -113,25 +116,59 @@ class Leases:
         return len(dead)
 
     @asynccontextmanager
-    async def closed(self, seconds: float) -> AsyncIterator[None]:
+    async def closed(self, seconds: float) -> AsyncIterator[Callable[[], None]]:
         """No write begins in the block, and those that had begun have ended before it.
 
-        Raises Aborted when they do not end within `seconds`.
+        Yields a check to be called before what no write may meet: it raises Unavailable when the
+        sign that keeps writes away could not be renewed, since writers believe no old one. Raises
+        Aborted when those that had begun do not end within `seconds`.
         """
         sign = _Lease(_CLOSED, uuid.uuid4().hex, _SYSTEM, _CLOSED, self._clock())
-        await self._index.upsert([_to_point(sign)])
+
+        async def renew() -> None:
+            nonlocal sign
+            renewed = replace(sign, since=self._clock())
+            await self._index.upsert([_to_point(renewed)])
+            sign = renewed
+
+        def check() -> None:
+            if self._age(sign) >= self._margin:
+                raise Unavailable("The index did not answer for too long; try again.")
+
+        renewing = asyncio.create_task(self._again_and_again(renew))
         try:
-            try:
-                async with asyncio.timeout(seconds):
-                    leases = Where(_SYSTEM, Kind.LEASE)
-                    # Other processes' leases: nobody tells when they end.
-                    while len(await self._index.scroll(leases)) > 1:  # noqa: ASYNC110
-                        await asyncio.sleep(_POLL_SECONDS)
-            except TimeoutError as error:
-                raise Aborted("Writes that had begun did not end in time; try again.") from error
-            yield
+            await renew()
+            await self._drained(seconds)
+            yield check
         finally:
+            renewing.cancel()
+            await asyncio.wait([renewing])
+            await self._release_or_log(sign)
+
+    async def _again_and_again(self, renew: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(self._margin / _RENEWALS)
+            try:
+                await renew()
+            except Exception as error:  # noqa: BLE001 - tried again, and the check knows
+                self._log.warning("index_closed_not_renewed", error=type(error).__name__)
+
+    async def _drained(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                leases = Where(_SYSTEM, Kind.LEASE)
+                # Other processes' leases: nobody tells when they end.
+                while {record.id for record in await self._index.scroll(leases)} - {_CLOSED}:  # noqa: ASYNC110
+                    await asyncio.sleep(_POLL_SECONDS)
+        except TimeoutError as error:
+            raise Aborted("Writes that had begun did not end in time; try again.") from error
+
+    async def _release_or_log(self, sign: _Lease) -> None:
+        # What the block did is done, whatever becomes of the sign: too old, it is not believed.
+        try:
             await self._release(sign)
+        except Exception as error:  # noqa: BLE001
+            self._log.warning("index_not_reopened", error=type(error).__name__)
 
     def _age(self, lease: _Lease) -> float:
         return self._clock() - lease.since
@@ -159,10 +196,14 @@ class Leases:
         if lease.id not in found:
             raise Aborted("Another call has just written this document; try again.")
         held = _to_lease(found[lease.id].payload["lease"])
-        if held.token == lease.token and _CLOSED in found:
+        if held.token == lease.token and self._is_closed(found.get(_CLOSED)):
             await self._release(lease)
             raise Unavailable("The index is being switched to a new one; try again in a minute.")
         return held
+
+    def _is_closed(self, sign: Record | None) -> bool:
+        # A dead one stays: to remove it could be to remove the next one, just put up.
+        return sign is not None and self._age(_to_lease(sign.payload["lease"])) < self._dead_after
 
     async def _release(self, lease: _Lease) -> None:
         await self._index.delete(

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import uuid
 from contextlib import asynccontextmanager
 from types import ModuleType
 
@@ -16,7 +17,7 @@ from services.retrieval import sentence_transformer
 from services.retrieval.__main__ import Settings
 from services.retrieval.bm25 import passage_vector, query_vector
 from services.retrieval.catalog import Catalog
-from services.retrieval.index import Kind, Where, collection_name
+from services.retrieval.index import Kind, Point, Where, collection_name
 from services.retrieval.leases import Leases
 from services.retrieval.qdrant_layout import Generations, Layout
 from services.retrieval.qdrant_server import ServerIndex
@@ -136,6 +137,64 @@ async def test_no_write_begins_while_the_index_is_switched():
                 await ingest(parts, "alpha\n")
         await ingest(parts, "alpha\n")
         assert await found(parts, "alpha") == ["alpha\n"]
+
+
+def held_leases(parts, now, index=None, **options):
+    index = index or parts.index
+    return Leases(
+        index, parts.catalog, parts.originals, seconds=60, clock=lambda: now[0], **options
+    )
+
+
+async def test_a_reindexer_that_was_killed_keeps_writes_away_no_longer_than_a_dead_writer():
+    async with put_up() as (_, parts):
+        now, document = [0.0], str(uuid.uuid4())
+        leases = held_leases(parts, now)
+        async with leases.closed(1):
+            (sign,) = await parts.index.scroll(Where("", Kind.LEASE))
+        await parts.index.upsert([Point(sign.id, sign.payload)])
+        with pytest.raises(Unavailable, match="being switched"):
+            async with leases.writing("a", document):
+                pass
+        now[0] += 120
+        async with leases.writing("a", document):
+            pass
+        async with leases.closed(1):  # The next one neither waits for it nor leaves it.
+            pass
+        assert (await everything(parts)).leases == {}
+
+
+class Renewed:
+    """An index that tells of what is written to it."""
+
+    def __init__(self, index):
+        self._index = index
+        self.upserted = asyncio.Event()
+
+    def __getattr__(self, name):
+        return getattr(self._index, name)
+
+    async def upsert(self, points, **options):
+        await self._index.upsert(points, **options)
+        self.upserted.set()
+
+
+async def test_while_the_index_is_closed_for_long_writers_are_told_so_again_and_again():
+    async with put_up() as (_, parts):
+        now, index = [0.0], Renewed(parts.index)
+        leases = held_leases(parts, now, index, margin_seconds=0.04)
+        async with leases.closed(1) as check:
+            check()
+            now[0] += 1000
+            with pytest.raises(Unavailable, match="too long"):
+                check()
+            for _ in range(2):  # The first may have begun before.
+                index.upserted.clear()
+                await index.upserted.wait()
+            check()
+            with pytest.raises(Unavailable, match="being switched"):
+                async with leases.writing("a", str(uuid.uuid4())):
+                    pass
 
 
 async def test_another_model_gets_an_alias_of_its_own_with_vectors_of_its_own():
