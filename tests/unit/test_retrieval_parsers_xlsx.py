@@ -30,7 +30,8 @@ def cells(number, *values, bold=False, **attributes):
 STYLES = (
     '<numFmts><numFmt numFmtId="164" formatCode="[$€-2]#,##0.0"/></numFmts>'
     "<fonts><font/><font><b/></font></fonts><cellXfs><xf/>"
-    '<xf fontId="1"/><xf numFmtId="10"/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs>'
+    '<xf fontId="1"/><xf numFmtId="10"/><xf numFmtId="14"/><xf numFmtId="164"/>'
+    '<xf numFmtId="14" fontId="1"/></cellXfs>'
 )
 
 
@@ -85,6 +86,107 @@ NAMES = f"<sheetData>{cells(1, 'Name', 'Born') + cells(2, 'Jane', 'May')}</sheet
 )
 def test_a_header_is_bold_or_named_as_a_tables_or_frozen_or_filtered_by(sheet, options):
     assert body(read(sheet, **options)) == "Name | Born\nName: Jane | Born: May"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [(2022, 2023, ("2022", "2023")), ((44926, 5), (45291, 5), ("2022-12-31", "2023-12-31"))],
+)
+def test_bold_years_and_dates_name_columns(first, second, shown):
+    document = read(cells(1, "USD million", first, second, bold=True), cells(2, "Cash", 100, 200))
+    assert body(document) == (
+        f"USD million | {shown[0]} | {shown[1]}\n"
+        f"USD million: Cash | {shown[0]}: 100 | {shown[1]}: 200"
+    )
+
+
+def test_figures_name_no_columns_though_they_are_bold_nor_do_years_that_are_not():
+    total = read(cells(1, "Total", 120, 240, bold=True), cells(2, "North", 20, 40))
+    assert body(total) == "Total | 120 | 240\nNorth | 20 | 40"
+    years = read(cells(1, "Founded", 1990, 2001), cells(2, "Staff", 20, 40))
+    assert body(years) == "Founded | 1990 | 2001\nStaff | 20 | 40"
+
+
+@pytest.mark.parametrize("bold", [True, False])
+@pytest.mark.parametrize(
+    ("first", "second", "merged"),
+    [
+        (("Region", "H1", None, "H2"), (None, "Q1", "Q2", "Q3"), ("A1:A2", "B1:C1")),
+        (("Region", "H1", None, "H2"), ("Name", "Q1", "Q2", "Q3"), ("B1:C1",)),
+        (("Region", "Fee", "Fee", "Rate"), (None, "USD", "EUR", "%"), ()),
+    ],
+)
+def test_a_header_may_have_two_rows(bold, first, second, merged):
+    document = read(
+        "<sheetData>",
+        cells(1, *first, bold=bold),
+        cells(2, *second, bold=bold),
+        cells(3, "North", 1, 2, 3),
+        "</sheetData>",
+        *(f'<mergeCell ref="{area}"/>' for area in merged),
+    )
+    above = [first[1], first[2] or first[1], first[3]]
+    named = [
+        f"{one} {two}: {n}" for n, (one, two) in enumerate(zip(above, second[1:], strict=True), 1)
+    ]
+    assert body(document).split("\n")[-1].split(" | ")[1:] == named
+
+
+def test_a_second_row_of_words_is_no_header_for_that():
+    document = read(
+        cells(1, "Name", "Country", "Score", bold=True),
+        cells(2, None, "UK", "low"),
+        cells(3, "B", "FR", 3),
+    )
+    assert body(document) == (
+        "Name | Country | Score\nCountry: UK | Score: low\nName: B | Country: FR | Score: 3"
+    )
+
+
+HEADER = cells(1, "USD m", "FY23", "FY24", bold=True)
+ABOVE = HEADER + cells(2, "Cash", 1, 2)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (ABOVE, cells(4, "Debt", 3, 4)),
+        (ABOVE, cells(4, "Liabilities"), cells(5, "Debt", 3, 4)),
+        (ABOVE, cells(4, "Liabilities"), cells(6, "Debt", 3, 4)),
+        (HEADER, cells(3, "Debt", 3, 4)),
+        (cells(1, None, "FY22", "FY23", "FY24", bold=True), cells(3, "Debt", 2, 3, 4)),
+        (HEADER, cells(2, "Assets", bold=True), cells(3, "Debt", 3, 4)),
+        (ABOVE, cells(3, "Gone", 5, 6, hidden="1"), cells(5, "Debt", 3, 4)),
+        (ABOVE, *(cells(n, "Gone", hidden="1") for n in range(3, 9)), cells(9, "Debt", 3, 4)),
+    ],
+)
+def test_a_blank_row_a_title_or_hidden_rows_do_not_end_what_a_header_is_for(rows):
+    assert body(read(*rows)).endswith(" | FY23: 3 | FY24: 4")
+
+
+@pytest.mark.parametrize(
+    ("rows", "last"),
+    [
+        # A table of its own, a header of its own, another shape, other things in the columns.
+        ((ABOVE, cells(5, "Debt", 3, 4)), "Debt | 3 | 4"),
+        ((ABOVE, cells(4, "Item", 2021, 2022), cells(5, "Debt", 3, 4)), "Debt | 3 | 4"),
+        ((ABOVE, cells(4, "Tax rate", 3)), "Tax rate | 3"),
+        ((ABOVE, cells(4, "Tax rate", 3, 4, 5)), "Tax rate | 3 | 4 | 5"),
+        ((ABOVE, cells(4, "Written by", 3, "Ann")), "Written by | 3 | Ann"),
+        (
+            (ABOVE, cells(4, "Name", "Role", "City"), cells(5, "A", "B", 1)),
+            "Name: A | Role: B | City: 1",
+        ),
+        ((cells(1, "Red", "Amber", "Green"), cells(3, "Debt", 3, 4)), "Debt | 3 | 4"),
+    ],
+)
+def test_what_may_be_another_table_is_not_put_under_the_header_above(rows, last):
+    assert body(read(*rows)).split("\n")[-1] == last
+
+
+def test_blank_rows_in_a_table_are_in_it():
+    sheet = cells(1, "Name", "Since") + cells(2, "Jane", "May") + cells(5, "Joe", "June")
+    assert body(read(sheet, tables={"sheet1": "A1:B5"})).endswith("Name: Joe | Since: June")
 
 
 def test_merged_cells_stand_for_all_that_they_cover():

@@ -61,7 +61,9 @@ class Flow:
         if span := self._write("furniture", words):
             self._furniture.append(span)
 
-    def table(self, rows: Sequence[Sequence[str]], header_rows: int = 0) -> None:
+    def table(
+        self, rows: Sequence[Sequence[str]], header_rows: int = 0, *, is_continued: bool = False
+    ) -> None:
         """A table, a line for each row.
 
         The header's rows come first, as they stand. In the rows below, each cell has its column's
@@ -71,10 +73,12 @@ class Flow:
         Args:
             rows: Cells; one that spans columns is in the first of them, but in each in a header.
             header_rows: How many of the rows are its header.
+            is_continued: Whether its header stands above already, and is not written again.
         """
         rows = [[" ".join(cell.split()) for cell in row] for row in rows]
         labels = _labels(rows[:header_rows])
-        lines = [_joined(list(_parted(row))) for row in rows[:header_rows]]
+        header = [] if is_continued else rows[:header_rows]
+        lines = [_joined(list(_parted(row))) for row in header]
         lines += [_row(row, labels) for row in rows[header_rows:]]
         if span := self._write("table", "\n".join(filter(None, lines))):
             self._tables.append(span)

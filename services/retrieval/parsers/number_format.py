@@ -57,6 +57,12 @@ def displayed(number: float, code: str, *, since_1904: bool = False) -> str:
     return _as_number(to_show, parts, patterns)
 
 
+def is_date(code: str) -> bool:
+    """Whether a format shows numbers as dates or times."""
+    parts = _PART.finditer("" if code in _PLAIN else _sections(code)[0])
+    return any(part["date"] or part["elapsed"] for part in parts)
+
+
 def plain(number: float) -> str:
     """A number as it is shown without a format: eleven digits at most, if it is no whole number."""
     is_whole = abs(number) < _EXACT and number == int(number)
