@@ -1,15 +1,20 @@
 """HTML tables: which of them hold data, and their cells by row and column."""
 
+import re
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
+from services.retrieval.parsers import table_header
 from services.retrieval.parsers.flow import Flow
-from services.retrieval.parsers.html_tree import BLOCKS, HEADINGS, Event, Words, events, number
+from services.retrieval.parsers.html_grid import Grid
+from services.retrieval.parsers.html_tree import BLOCKS, HEADINGS, Event, Words, events
 
 _CELLS = frozenset({"td", "th"})
-# A browser draws a thousand; nobody reads as many.
-_MAX_SPAN = 100
+_BOLD = frozenset({"b", "strong", "th"})
+_BOLD_STYLE = re.compile(
+    r"(?:^|;)\s*font(?:-weight)?\s*:[^;]*?\b(?:bold|bolder|[6-9]00)\b", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
@@ -49,78 +54,54 @@ def data_tables(body: LexborNode) -> frozenset[int]:
 
 def write(table: LexborNode, flow: Flow) -> None:
     """Writes a table that holds data, its caption above it."""
-    grid = _Grid()
-    words = Words()
+    grid = Grid()
+    words, weight = Words(), _Weight()
     for event, node in events(table):
         tag = node.tag or ""
         if event is Event.TEXT:
             words.add(node.text_content or "")
+            weight.add(node.text_content or "")
             continue
         if tag in _CELLS or tag == "caption":
-            said = words.taken()
+            said, is_bold = words.taken(), weight.taken()
             if event is Event.END and tag == "caption":
                 flow.paragraph(said)
             elif event is Event.END:
-                grid.add(node, said)
+                grid.add(node, said, is_bold=is_bold)
         elif tag in BLOCKS:
             words.add(" ")
         if event is Event.START:
             words.start(tag)
-            if tag == "tr":
-                grid.start_row()
+            weight.start(node)
+            grid.start(tag)
         else:
             words.end(tag)
-    flow.table(*grid.table())
+            weight.end(node)
+    for rows, header_rows in grid.tables():
+        table_header.write(rows, header_rows, flow)
 
 
-class _Grid:
-    """A table's cells by row and column."""
+class _Weight:
+    """Whether the words of a cell are bold as they are gathered."""
 
     def __init__(self) -> None:
-        self._rows: list[list[str]] = []
-        self._headers: list[bool] = []
-        # By column, the cell that reaches down from above, and for how many rows more.
-        self._hanging: dict[int, tuple[str, int]] = {}
+        self._bold = 0
+        self._all_bold = True
 
-    def start_row(self) -> None:
-        self._fill()
-        self._rows.append([])
-        self._headers.append(True)
+    def start(self, node: LexborNode) -> None:
+        self._bold += _is_bold(node)
 
-    def add(self, node: LexborNode, words: str) -> None:
-        if not self._rows:
-            self.start_row()
-        self._fill()
-        row = self._rows[-1]
-        is_header = node.tag == "th"
-        self._headers[-1] &= is_header or not words or _is_in_head(node)
-        rows = _span(node, "rowspan")
-        for column in range(_span(node, "colspan")):
-            said = words if not column or is_header else ""
-            if rows > 1:
-                self._hanging[len(row)] = (said, rows - 1)
-            row.append(said)
+    def end(self, node: LexborNode) -> None:
+        self._bold -= _is_bold(node)
 
-    def table(self) -> tuple[list[list[str]], int]:
-        """The rows, and how many of them are the header."""
-        self._fill()
-        count = next((n for n, header in enumerate(self._headers) if not header), 0)
-        return self._rows, count
+    def add(self, text: str) -> None:
+        self._all_bold = self._all_bold and (self._bold > 0 or not text.strip())
 
-    def _fill(self) -> None:
-        """Goes on in a row behind the cells that reach into it."""
-        row = self._rows[-1] if self._rows else []
-        while len(row) in self._hanging:
-            words, rows = self._hanging.pop(len(row))
-            if rows > 1:
-                self._hanging[len(row)] = (words, rows - 1)
-            row.append(words)
+    def taken(self) -> bool:
+        """Whether all words so far are bold; the next begin anew."""
+        all_bold, self._all_bold = self._all_bold, True
+        return all_bold
 
 
-def _span(cell: LexborNode, attribute: str) -> int:
-    return min(max(number(cell, attribute, 1), 1), _MAX_SPAN)
-
-
-def _is_in_head(cell: LexborNode) -> bool:
-    row = cell.parent
-    return row is not None and row.parent is not None and row.parent.tag == "thead"
+def _is_bold(node: LexborNode) -> bool:
+    return node.tag in _BOLD or _BOLD_STYLE.search(node.attributes.get("style") or "") is not None
