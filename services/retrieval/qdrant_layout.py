@@ -53,12 +53,13 @@ class Generations:
 
         Raises FailedPrecondition when what is there was made for another model or other fields.
         """
-        current = await self.current()
-        if current is None:
-            current = self._name(1)
-            await self.create(current)
-            await self.switch(current)
-        await self.check(current)
+        first = self._name(1)
+        if await self.current() is None:
+            await self.create(first)
+            # That took a while, in which a new index may have come into use.
+            if await self.current() is None:
+                await self.switch(first)
+        await self.check(await self.current() or first)
 
     async def current(self) -> str | None:
         """The collection that the alias names. Raises FailedPrecondition when it is no own one."""

@@ -5,6 +5,7 @@ the last of them no write may begin, for seconds; then the alias is switched. Re
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,32 +79,57 @@ class Reindexer:
     async def build(self, *, drain_seconds: float) -> Built:
         """Builds a new collection and makes the target's alias name it.
 
-        Raises Aborted when writes that had begun did not end within `drain_seconds`. Then, as after
-        any failure, all is as before.
+        Raises Aborted when writes that had begun did not end within `drain_seconds`, and
+        FailedPrecondition when what was ingested meanwhile would be lost. Then, as after any
+        failure before the switch, all is as before.
         """
         before = await self._resolved()
+        await self._check_unchanged(before)
+        new = await self._target.next()
+        copied: dict[str, _Document] = {}
+        async with AsyncExitStack() as stack:
+            try:
+                await self._target.create(new)
+                # The second pass has to do with what changed during the first, and is as much
+                # shorter.
+                for _ in range(_PASSES):
+                    documents = await self._catch_up(before, new, copied)
+                    self._log.info("reindex_pass", collection=new, documents=documents)
+                source = ServerIndex(self._client, before, self._target.layout)
+                check = await stack.enter_async_context(self._leases(source).closed(drain_seconds))
+                await self._catch_up(before, new, copied)
+                await self._check_unchanged(before)
+                check()
+            except BaseException:
+                await self._remove(new)
+                raise
+            await self._switch(new)
+        passages = sum(document["passage_count"] for document in copied.values())
+        return Built(new, before, len(copied), passages)
+
+    async def _check_unchanged(self, before: str) -> None:
+        if await self._resolved() != before:
+            raise FailedPrecondition(f"{self._source} was switched meanwhile; start over.")
         if self._source != self._target.alias and await self._target.current() is not None:
             raise FailedPrecondition(
                 f"{self._target.alias} is in use already: what was ingested there would be lost."
             )
-        new = await self._target.next()
+
+    async def _switch(self, new: str) -> None:
         try:
-            await self._target.create(new)
-            copied: dict[str, _Document] = {}
-            # The second pass has to do with what changed during the first, and is as much shorter.
-            for _ in range(_PASSES):
-                documents = await self._catch_up(before, new, copied)
-                self._log.info("reindex_pass", collection=new, documents=documents)
-            source = ServerIndex(self._client, before, self._target.layout)
-            async with self._leases(source).closed(drain_seconds):
-                await self._catch_up(before, new, copied)
-                await self._target.switch(new)
-        except BaseException:
+            await self._target.switch(new)
+        except Exception:
+            # It may be done, now or yet, and only its answer be missing: the collection stays.
+            if await self._target.current() != new:
+                self._log.warning("reindex_not_switched", collection=new)
+                raise
+
+    async def _remove(self, new: str) -> None:
+        try:
             async with bounded():
                 await self._client.delete_collection(new)
-            raise
-        passages = sum(document["passage_count"] for document in copied.values())
-        return Built(new, before, len(copied), passages)
+        except Exception as error:  # noqa: BLE001 - what failed before is to be told
+            self._log.warning("reindex_left_over", collection=new, error=type(error).__name__)
 
     async def _resolved(self) -> str:
         async with bounded():
@@ -203,15 +229,30 @@ def _unchanged(record: models.Record) -> Point:
     )
 
 
-async def rollback(target: Generations) -> str:
-    """Makes the alias name the collection before; what was written since is not in it."""
+async def rollback(
+    client: AsyncQdrantClient,
+    target: Generations,
+    leases: Callable[[ServerIndex], Leases],
+    *,
+    drain_seconds: float,
+) -> str:
+    """Makes the alias name the collection before; what was written since is not in it.
+
+    Raises Aborted when writes that had begun did not end within `drain_seconds`: the rest of such a
+    document would be written to the one before.
+    """
     current, names = await target.current(), await target.all()
     at = names.index(current) if current in names else 0
-    if at == 0:
+    if current is None or at == 0:
         raise FailedPrecondition(f"There is no collection before {current} to go back to.")
-    await target.check(names[at - 1])
-    await target.switch(names[at - 1])
-    return names[at - 1]
+    before = names[at - 1]
+    await target.check(before)
+    async with leases(ServerIndex(client, current, target.layout)).closed(drain_seconds) as check:
+        if await target.current() != current:
+            raise FailedPrecondition(f"{target.alias} was switched meanwhile; start over.")
+        check()
+        await target.switch(before)
+    return before
 
 
 async def drop(client: AsyncQdrantClient, target: Generations) -> list[str]:

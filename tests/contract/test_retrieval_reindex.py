@@ -9,7 +9,17 @@ from types import ModuleType
 import numpy as np
 import pytest
 from qdrant_client import AsyncQdrantClient
-from retrieval_parts import DIMENSIONS, MODEL, WordEmbedder, everything, found, ingest, put_together
+from retrieval_parts import (
+    DIMENSIONS,
+    MODEL,
+    WordEmbedder,
+    everything,
+    found,
+    ingest,
+    pieces,
+    put_together,
+    upload,
+)
 from retrieval_stores import prepare, quick_directory
 
 from services.chassis.errors import Aborted, FailedPrecondition, NotFound, Unavailable
@@ -19,6 +29,7 @@ from services.retrieval.bm25 import passage_vector, query_vector
 from services.retrieval.catalog import Catalog
 from services.retrieval.index import Kind, Point, Where, collection_name
 from services.retrieval.leases import Leases
+from services.retrieval.progress import Outcome, Progress
 from services.retrieval.qdrant_layout import Generations, Layout
 from services.retrieval.qdrant_server import ServerIndex
 from services.retrieval.reindex import __main__ as reindex
@@ -44,12 +55,14 @@ async def put_up():
             await client.close()
 
 
-def reindexer(client, parts, target=None, source=ALIAS, anew=None):
-    def leases(index):
-        return Leases(index, Catalog(index), parts.originals, seconds=60)
+def of(parts, kind=Leases):
+    """The leases of a collection."""
+    return lambda index: kind(index, Catalog(index), parts.originals, seconds=60)
 
+
+def reindexer(client, parts, target=None, *, source=ALIAS, anew=None, leases=Leases):
     target = target or Generations(client, ALIAS, LAYOUT)
-    return Reindexer(client, target, source, leases, anew)
+    return Reindexer(client, target, source, of(parts, leases), anew)
 
 
 async def test_the_alias_is_switched_under_queries_and_ingests_and_nothing_is_lost():
@@ -104,16 +117,135 @@ async def test_one_can_go_back_to_the_collection_before_and_drop_what_is_not_in_
     async with put_up() as (client, parts):
         target = Generations(client, ALIAS, LAYOUT)
         with pytest.raises(FailedPrecondition, match="no collection before"):
-            await rollback(target)
+            await rollback(client, target, of(parts), drain_seconds=1)
         await ingest(parts, "old\n", "old.txt")
         await reindexer(client, parts).build(drain_seconds=1)
         await ingest(parts, "new\n", "new.txt")
-        assert await rollback(target) == f"{ALIAS}-1"
+        assert await rollback(client, target, of(parts), drain_seconds=1) == f"{ALIAS}-1"
         assert set(await found(parts, "old new")) == {"old\n"}
         await ingest(parts, "after\n", "after.txt")
         assert set(await found(parts, "old after")) == {"old\n", "after\n"}
         assert await drop(client, target) == [f"{ALIAS}-2"]
         assert await target.all() == [f"{ALIAS}-1"]
+
+
+async def test_going_back_waits_for_writes_that_had_begun_and_leaves_no_half_of_one():
+    async with put_up() as (client, parts):
+        target = Generations(client, ALIAS, LAYOUT)
+        await ingest(parts, "old\n", "old.txt")
+        await reindexer(client, parts).build(drain_seconds=1)
+        lines = "".join(f"alpha {number}\n" for number in range(120))
+        going_back = None
+        async for event in parts.ingestor.ingest("a", upload("long.txt"), pieces(lines)):
+            if isinstance(event, Progress) and event.passages_indexed and going_back is None:
+                going_back = asyncio.create_task(
+                    rollback(client, target, of(parts), drain_seconds=30)
+                )
+        assert event.outcome is Outcome.CREATED
+        assert await going_back == f"{ALIAS}-1"
+        stored = await everything(parts)
+        assert {one["source_name"] for one in stored.documents.values()} == {"old.txt"}
+        assert {one["source_name"] for one in stored.passages.values()} == {"old.txt"}
+        assert stored.leases == {}
+
+
+class Unheard(Generations):
+    """What it is told to switch to, it says it could not."""
+
+    async def switch(self, to):
+        await super().switch(to)
+        raise Unavailable("late")
+
+
+class Deaf(Generations):
+    """It cannot be switched."""
+
+    async def switch(self, to):
+        raise Unavailable("late")
+
+
+class Stuck(Leases):
+    """The sign that it puts up it cannot take down."""
+
+    async def _release(self, lease):
+        raise Unavailable("late")
+
+
+@pytest.mark.parametrize(
+    ("kind", "leases"), [(Unheard, Leases), (Generations, Stuck)], ids=["switch", "sign"]
+)
+async def test_what_fails_after_the_switch_takes_nothing_from_the_new_collection(kind, leases):
+    async with put_up() as (client, parts):
+        await ingest(parts, "alpha\n")
+        target = kind(client, ALIAS, LAYOUT)
+        built = await reindexer(client, parts, target, leases=leases).build(drain_seconds=1)
+        assert await target.current() == built.collection == f"{ALIAS}-2"
+        assert await found(parts, "alpha") == ["alpha\n"]
+        await ingest(parts, "beta\n", "beta.txt")
+
+
+async def test_a_switch_of_which_nothing_is_known_leaves_both_collections():
+    async with put_up() as (client, parts):
+        await ingest(parts, "alpha\n")
+        target = Deaf(client, ALIAS, LAYOUT)
+        with pytest.raises(Unavailable):
+            await reindexer(client, parts, target).build(drain_seconds=1)
+        # A server may do it yet.
+        assert await target.all() == [f"{ALIAS}-1", f"{ALIAS}-2"]
+        await ingest(parts, "beta\n", "beta.txt")
+        assert set(await found(parts, "alpha beta")) == {"alpha\n", "beta\n"}
+
+
+async def test_what_a_service_took_in_while_its_index_was_built_is_not_hidden_by_it():
+    async with put_up() as (client, parts):
+        await ingest(parts, "alpha\n")
+        alias = collection_name("other", DIMENSIONS)
+        target = Generations(client, alias, Layout(DIMENSIONS))
+        other = ServerIndex(client, alias, Layout(DIMENSIONS))
+
+        async def anew(tenant, passages):
+            await prepare(other)  # As a service of the new version does that starts meanwhile.
+            texts = [passage.text for passage in passages]
+            return list(zip(WordEmbedder().encode(texts), map(passage_vector, texts), strict=True))
+
+        with pytest.raises(FailedPrecondition, match="in use already"):
+            await reindexer(client, parts, target, anew=anew).build(drain_seconds=1)
+        assert await target.current() == f"{alias}-1"
+        assert await target.all() == [f"{alias}-1"]
+
+
+async def test_a_service_that_starts_while_its_index_is_switched_goes_on_with_the_new_one():
+    async with put_up() as (client, _):
+        alias = collection_name("other", DIMENSIONS)
+
+        class Overtaken(Generations):
+            async def create(self, name):
+                await super().create(name)
+                if name == f"{alias}-1":
+                    await self.create(f"{alias}-2")
+                    await self.switch(f"{alias}-2")
+
+        target = Overtaken(client, alias, Layout(DIMENSIONS))
+        await prepare(target)
+        assert await target.current() == f"{alias}-2"
+
+
+async def test_what_was_switched_while_it_was_copied_is_not_switched_back():
+    async with put_up() as (client, parts):
+        await ingest(parts, "alpha\n")
+
+        class Overtaken(Generations):
+            async def create(self, name):
+                await super().create(name)
+                if name == f"{ALIAS}-2":
+                    await super().create(f"{ALIAS}-3")
+                    await self.switch(f"{ALIAS}-3")
+
+        target = Overtaken(client, ALIAS, LAYOUT)
+        with pytest.raises(FailedPrecondition, match="switched meanwhile"):
+            await reindexer(client, parts, target).build(drain_seconds=1)
+        assert await target.current() == f"{ALIAS}-3"
+        assert await target.all() == [f"{ALIAS}-1", f"{ALIAS}-3"]
 
 
 async def test_a_write_that_does_not_end_keeps_all_as_it_is():

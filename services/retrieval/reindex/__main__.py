@@ -71,7 +71,8 @@ async def do(
             reindexer = Reindexer(client, target, source or alias, leases, anew)
             return asdict(await reindexer.build(drain_seconds=drain_seconds))
         case "rollback":
-            return {"collection": await rollback(target)}
+            before = await rollback(client, target, leases, drain_seconds=drain_seconds)
+            return {"collection": before}
         case "drop":
             return {"dropped": await drop(client, target)}
         case _:
@@ -117,7 +118,7 @@ def main() -> int:
         "--drain-seconds",
         type=float,
         default=300.0,
-        help="build: how long to wait for ingests that had begun",
+        help="build, rollback: how long to wait for ingests that had begun",
     )
     options = parser.parse_args()
     # What is printed is the report alone.
