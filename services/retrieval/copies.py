@@ -1,29 +1,43 @@
 """Passages that say the same in the same words in several documents: one is enough.
 
-What counts as the same is narrow on purpose: the same words in the same order, whatever their
-case, punctuation and line breaks, but for a few words at the edges, such as a caption. Where they
-differ in a figure or a "not" inside, both must be seen: that is a conflict, not a copy.
+What counts as the same is narrow on purpose: two texts that differ in nothing but how they are set,
+in spaces, line breaks, hyphens at line ends, forms of quotation marks and of dashes between words,
+and in that one may be all in capitals. Where they differ in a figure, a sign, a "not" or in a word
+more at an edge, both must be seen: that is a conflict or an exception, not a copy.
 """
+
+# ruff: noqa: RUF001 - look-alikes are what is told apart here
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
 from services.retrieval.passage import Copy, Passage
 
 # Shorter ones are titles and cells, which mean what the headings above them say.
 _MIN_WORDS = 8
-_MAX_EXTRA = 8
 _WORD = re.compile(r"\w+")
-# Words of the languages of the corpora that turn or bind what they stand beside.
-_TURNING = frozenset(
-    """
-    no not never none nor without unless except only if may must shall should cannot least most more
-    less than before after until nicht kein keine ohne außer nur wenn muss darf kann ne pas sans
-    sauf si seulement doit peut sin salvo solo debe puede non senza deve
-    """.split()  # noqa: SIM905 - as a text it is read and changed
+_EAST_ASIAN = "\u3001-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U000323af"
+# Written without spaces: two characters are about a word.
+_UNSPACED = re.compile(rf"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff{_EAST_ASIAN}]")
+_MIN_UNSPACED = 2 * _MIN_WORDS
+_SPACE_OF_EAST_ASIAN = re.compile(rf"(?<=[{_EAST_ASIAN}])\s+|\s+(?=[{_EAST_ASIAN}])")
+_INVISIBLE = re.compile(r"\u00ad(?:[^\S\n]*\n\s*)?|[\u200b-\u200d\u2060\ufeff]")
+# Ligatures and forms of another width. Raised figures and fractions are none: 10² is not 102.
+_FORMS = re.compile("[\ufb00-\ufb06\uff01-\uff9f\uffe0-\uffe6]+")
+_SIGNS = str.maketrans(
+    dict.fromkeys("“”„‟«»「」『』", '"')
+    | dict.fromkeys("‘’‚‛‹›", "'")
+    | dict.fromkeys("\u2010\u2011\ufe63", "-")
+    | {"…": "..."}
 )
+_LETTER = r"[^\W\d_]"
+_PAUSE = re.compile(rf"(?<={_LETTER})(?:\s*[—―]\s*|\s+[-–‒]+\s+)(?={_LETTER})")
+_JOINT = re.compile(rf"(?<={_LETTER})[-–‒](?P<line_end>[^\S\n]*\n\s*)?(?={_LETTER})")
+_UNIT = re.compile(rf"\d\s?{_LETTER}+")
 
 
 def collapse(ranked: Sequence[Passage]) -> tuple[list[Passage], int]:
@@ -32,18 +46,26 @@ def collapse(ranked: Sequence[Passage]) -> tuple[list[Passage], int]:
     Of the copies the one with the most authority stands for all, then the most recent, then the one
     that ranks best; it names the others.
     """
-    groups: list[tuple[str, list[Passage]]] = []
-    for passage in ranked:
-        words = _words(passage.text)
-        for other, members in groups:
-            if _is_copy(words, other) and all(
-                passage.document_id != member.document_id for member in members
+    # The words of most texts are those of no other: these need not be read more closely.
+    words = [_words(passage.text) for passage in ranked]
+    times = Counter(words)
+    read = cache(_read)
+    groups: list[list[Passage]] = []
+    alike: defaultdict[str, list[list[Passage]]] = defaultdict(list)
+    for passage, said in zip(ranked, words, strict=True):
+        for members in alike[said]:
+            if all(
+                passage.document_id != member.document_id
+                and read(passage.text).is_same_as(read(member.text))
+                for member in members
             ):
                 members.append(passage)
                 break
         else:
-            groups.append((words, [passage]))
-    return [_standing_for(members) for _, members in groups], len(ranked) - len(groups)
+            groups.append([passage])
+            if times[said] > 1 and _is_long(passage.text):
+                alike[said].append(groups[-1])
+    return [_standing_for(members) for members in groups], len(ranked) - len(groups)
 
 
 def _standing_for(members: Sequence[Passage]) -> Passage:
@@ -70,29 +92,64 @@ def _day(passage: Passage) -> str:
     return max(passage.metadata.effective_from, passage.metadata.published)
 
 
-def _is_copy(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    if short.count(" ") + 1 < _MIN_WORDS:
-        return False
-    return short == long or (
-        f" {short} " in f" {long} "
-        and long.count(" ") - short.count(" ") <= _MAX_EXTRA
-        and not any(_binds(word) for word in _extra(short, long))
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text apart from how it is set.
+
+    Attributes:
+        letters: All of it, but for hyphens within words.
+        hyphens: Where there is one.
+        line_ends: Where one stands at a line's end, and may be the word's or the line's.
+    """
+
+    letters: str
+    hyphens: frozenset[int]
+    line_ends: frozenset[int]
+
+    def is_same_as(self, other: "_Text") -> bool:
+        """Whether no more than how they are set tells it from the other."""
+        return (
+            (self.letters == other.letters or self._is_but_for_capitals(other))
+            and self.hyphens <= other.hyphens | other.line_ends
+            and other.hyphens <= self.hyphens | self.line_ends
+        )
+
+    def _is_but_for_capitals(self, other: "_Text") -> bool:
+        one, another = self.letters, other.letters
+        # mW is no MW.
+        return (
+            (one.isupper() or another.isupper())
+            and one.lower() == another.lower()
+            and _UNIT.findall(one) == _UNIT.findall(another)
+        )
+
+
+def _read(text: str) -> _Text:
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
+    text = _FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    text = _PAUSE.sub(" – ", text.translate(_SIGNS))
+    letters, done = "", 0
+    hyphens: dict[int, bool] = {}
+    for joint in _JOINT.finditer(text):
+        letters += _spaced(text[done : joint.start()])
+        hyphens[len(letters)] = joint["line_end"] is not None
+        done = joint.end()
+    letters += _spaced(text[done:])
+    return _Text(
+        letters,
+        frozenset(at for at, is_line_end in hyphens.items() if not is_line_end),
+        frozenset(at for at, is_line_end in hyphens.items() if is_line_end),
     )
 
 
-def _extra(short: str, long: str) -> Iterator[str]:
-    before, _, after = f" {long} ".partition(f" {short} ")
-    yield from before.split()
-    yield from after.split()
-
-
-def _binds(word: str) -> bool:
-    return word in _TURNING or any(letter.isdigit() for letter in word)
-
-
 def _words(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    for mark in ("-\n", "\N{SOFT HYPHEN}"):
-        folded = folded.replace(mark, "")
-    return " ".join(_WORD.findall(folded))
+    # In one row: a line's end may part a word, and East Asian texts are broken anywhere.
+    return "".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _is_long(text: str) -> bool:
+    return len(_WORD.findall(text)) >= _MIN_WORDS or len(_UNSPACED.findall(text)) >= _MIN_UNSPACED
+
+
+def _spaced(text: str) -> str:
+    return " ".join(_SPACE_OF_EAST_ASIAN.sub("", text).split())

@@ -23,6 +23,7 @@ _MIN_DPI = 36
 _DEFAULT_DPI = 144
 
 _MAX_EXCLUSIONS = 50
+_MAX_DUPLICATES = 50
 
 _Report = core_pb2.SearchReport
 _Response = retrieval_service_pb2.IngestDocumentResponse
@@ -184,7 +185,7 @@ def from_passage(passage: Passage) -> core_pb2.Passage:
                 authority=core_pb2.Authority.Name(copy.authority),
                 readers=copy.readers,
             )
-            for copy in passage.copies
+            for copy in passage.copies[:_MAX_DUPLICATES]
         ),
     )
 

@@ -74,7 +74,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A passage that says the same in the same words in another document."""
+    """A passage of the same text in another document."""
 
     passage_id: str
     document_id: str

@@ -9,7 +9,7 @@ from services.retrieval.passage import Passage
 from services.retrieval.routing import Named
 
 # Changed when the same store and the same query may be ranked otherwise.
-RANKING = "hybrid-2"
+RANKING = "hybrid-3"
 
 
 class Outcome(Enum):
@@ -49,7 +49,7 @@ class Report:
         nearest_misses: The passages right after the last one returned, best first.
         routed: What the query names exactly, with how many of the candidates have it.
         exclusions: What was left out because of the day, those with a passage among the best first.
-        collapsed: Passages left out for another of the same words.
+        collapsed: Passages left out for another of the same text.
         crowded_out: Passages left out because their document had its most.
     """
 
