@@ -387,23 +387,54 @@ ACROSS = (
 )
 
 
-def two_columns(by_row):
+MIDDLE = [
+    "Neither party is liable for loss",
+    "that it could not foresee when the",
+    "contract was made, except where the",
+    "law does not allow such a limit, or",
+    "where the loss was caused on purpose",
+    "or by the gross negligence of that",
+    "party or of anyone who works for it.",
+]
+
+
+def in_columns(columns, gutter, by_row=True, size=10, gaps=()):
+    """A page of columns between two lines that reach over all; a gap below some rows."""
+    left, cells = 72, []
+    for words in columns:
+        for row, line in enumerate(words):
+            below = sum(10 for gap in gaps if gap < row)
+            cells.append((line, 100 + 12 * row + below, left))
+        left += max(stringWidth(line, "Helvetica", size) for line in words) + gutter
     sheet = Sheet().line(ACROSS, 60)
-    cells = [(words, 100 + 12 * row, 72) for row, words in enumerate(LEFT)]
-    cells += [(words, 100 + 12 * row, 320) for row, words in enumerate(RIGHT)]
     for words, top, left in sorted(cells, key=lambda cell: cell[1]) if by_row else cells:
-        sheet.line(words, top, left=left)
+        sheet.line(words, top, left=left, size=size)
     return sheet.line(ACROSS, 250)
 
 
 @pytest.mark.parametrize("by_row", [True, False])
-def test_two_columns_are_read_one_after_the_other_however_the_file_prints_them(by_row):
-    document = two_columns(by_row).parsed()
+@pytest.mark.parametrize("gutter", [10, 12, 14, 18, 60])
+def test_two_columns_are_read_one_after_the_other_however_the_file_prints_them(by_row, gutter):
+    document = in_columns((LEFT, RIGHT), gutter, by_row).parsed()
     assert document.text.split() == " ".join([ACROSS, *LEFT, *RIGHT, ACROSS]).split()
     assert document.tables == ()
+    right = 72 + max(stringWidth(words, "Helvetica", 10) for words in LEFT) + gutter / 2
     for line in document.lines[1:-1]:
         words = document.text[line.start : line.end]
-        assert (line.box.right < 310) == (words in LEFT)
+        assert (line.box.right < right) == (words in LEFT)
+
+
+@pytest.mark.parametrize("gutter", [10, 18])
+def test_three_columns_are_read_one_after_the_other(gutter):
+    document = in_columns((LEFT, MIDDLE, RIGHT), gutter, size=8).parsed()
+    assert document.text.split() == " ".join([ACROSS, *LEFT, *MIDDLE, *RIGHT, ACROSS]).split()
+
+
+def test_rows_of_cells_that_are_prose_are_read_cell_by_cell():
+    document = in_columns((LEFT, RIGHT), 18, gaps=(1, 4)).parsed()
+    rows = [(0, 2), (2, 5), (5, 7)]
+    cells = [line for first, end in rows for side in (LEFT, RIGHT) for line in side[first:end]]
+    assert document.text.split() == " ".join([ACROSS, *cells, ACROSS]).split()
 
 
 def test_a_mark_set_above_the_end_of_a_figure_is_no_digit_of_it():
@@ -435,6 +466,11 @@ def test_a_mark_that_stands_apart_is_no_figure_of_its_row():
 def test_one_column_is_read_from_top_to_bottom():
     words = [*LEFT, *RIGHT]
     assert Sheet().lines(words, 72).parsed().text.split() == " ".join(words).split()
+
+
+def test_a_table_of_phrases_is_no_page_of_columns():
+    document = parse((SAMPLES / "Global_AML_Policy_2026.pdf").read_bytes(), "policy.pdf")
+    assert "Precious metals and stones Easily moved, origin hard to see" in document.text
 
 
 def test_rows_of_a_table_are_not_taken_apart_though_its_cells_are_words():

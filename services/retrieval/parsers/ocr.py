@@ -15,7 +15,7 @@ import pypdfium2.raw as pdfium
 
 from services.retrieval.document import Box
 from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE
-from services.retrieval.parsers.pdf_page import COLUMN_GAP, PrintedLine, PrintedPage
+from services.retrieval.parsers.pdf_page import PrintedLine, PrintedPage
 
 _DPI = 300
 _POINTS_PER_INCH = 72
@@ -158,5 +158,5 @@ def _line(words: list[_Word], size: float) -> PrintedLine:
         ),
         size=size,
         bold=False,
-        columns=max(gaps, default=0.0) > COLUMN_GAP * size,
+        gap=max(gaps, default=0.0) / size if size else 0.0,
     )

@@ -47,7 +47,7 @@ def _fields(page: pypdfium2.PdfPage, printed: PrintedPage) -> Iterator[PrintedLi
             if words and pdfium.FPDFAnnot_GetRect(annotation, edges):
                 box = printed.frame.displayed([(edges.left, edges.bottom, edges.right, edges.top)])
                 if box is not None:
-                    yield PrintedLine(words, first=-1, box=box, size=0.0, bold=False, columns=False)
+                    yield PrintedLine(words, first=-1, box=box, size=0.0, bold=False, gap=0.0)
         finally:
             pdfium.FPDFPage_CloseAnnot(annotation)
 

@@ -87,7 +87,7 @@ class PrintedLine:
         box: Around all that is visible of it.
         size: Type size of its first visible character, in points; 0 in a form's field.
         bold: Whether it begins and ends in bold type.
-        columns: Whether it has a gap as wide as between the columns of a table.
+        gap: The widest between two of its words, in type sizes.
     """
 
     text: str
@@ -95,7 +95,12 @@ class PrintedLine:
     box: Box
     size: float
     bold: bool
-    columns: bool
+    gap: float
+
+    @property
+    def columns(self) -> bool:
+        """Whether it has a gap as wide as between the columns of a table."""
+        return self.gap > COLUMN_GAP
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +145,11 @@ def read(page: pypdfium2.PdfPage) -> PrintedPage:
 
 
 def _in_order(lines: Sequence[PrintedLine], places: Places, frame: Frame) -> Iterator[PrintedLine]:
-    """The lines, or where the page has two columns that are printed row by row, their parts."""
+    """The lines, or where the page has columns that are printed row by row, their parts."""
     # Most pages have few lines of words with a gap, or beside another, and need no closer look.
-    wide = sum(line.columns and pdf_columns.may_be_prose(line.text) for line in lines)
+    wide = sum(
+        line.gap > pdf_columns.GUTTER and pdf_columns.may_be_prose(line.text) for line in lines
+    )
     beside = sum(
         pdf_columns.may_be_prose(f"{a.text} {b.text}") and side_by_side(a.box, b.box)
         for a, b in pairwise(lines)
@@ -167,7 +174,7 @@ def _in_order(lines: Sequence[PrintedLine], places: Places, frame: Frame) -> Ite
                 text=line.text[start:end],
                 first=line.first + start,
                 box=box,
-                columns=_widest_gap(words) > COLUMN_GAP * line.size,
+                gap=_widest_gap(words, line.size),
             )
 
 
@@ -176,19 +183,23 @@ def _strips(
 ) -> Iterator[pdf_columns.Strip]:
     start, box = 0, None
     end = 0
+
+    def strip(end: int, box: Box) -> pdf_columns.Strip:
+        edges = (box.left, line.box.top, box.right, line.box.bottom)
+        return pdf_columns.Strip(index, start, end, *edges, line.text[start:end])
+
     words = _WORD.finditer(line.text)
     for word, place in zip(words, places.of_words(line.text, line.first), strict=True):
         edges = frame.displayed([place])
         if edges is None:
             continue
-        if box is not None and edges.left - box.right > COLUMN_GAP * line.size:
-            yield pdf_columns.Strip(index, start, end, box.left, box.right, line.text[start:end])
+        if box is not None and edges.left - box.right > pdf_columns.GUTTER * line.size:
+            yield strip(end, box)
             start, box = word.start(), None
         end = word.end()
         box = edges if box is None else replace(box, right=max(box.right, edges.right))
     if box is not None:
-        end = len(line.text)
-        yield pdf_columns.Strip(index, start, end, box.left, box.right, line.text[start:end])
+        yield strip(len(line.text), box)
 
 
 def _characters(textpage: pypdfium2.PdfTextPage) -> str:
@@ -235,7 +246,7 @@ def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterat
             size=size,
             # A line that only begins in bold has a word run in, as "Example. A holds ...".
             bold=_is_bold(raw, first_visible) and _is_bold(raw, last_visible),
-            columns=_widest_gap(words) > COLUMN_GAP * size,
+            gap=_widest_gap(words, size),
         )
 
 
@@ -273,11 +284,10 @@ def _is_raised(edges: tuple[float, float], bottom: float, top: float) -> bool:
     return edges[1] - edges[0] < _SMALLER * height and edges[0] - bottom > (1 - _SMALLER) * height
 
 
-def _widest_gap(words: Sequence[Rectangle]) -> float:
+def _widest_gap(words: Sequence[Rectangle], size: float) -> float:
     # Along either axis, for text may run upwards.
-    return max(
-        (max(b[0] - a[2], b[1] - a[3], a[1] - b[3]) for a, b in pairwise(words)), default=0.0
-    )
+    gaps = (max(b[0] - a[2], b[1] - a[3], a[1] - b[3]) for a, b in pairwise(words))
+    return max(gaps, default=0.0) / size if size else 0.0
 
 
 def _type_size(raw: object, index: int) -> float:
