@@ -216,6 +216,66 @@ def test_a_first_row_is_a_header_only_when_it_is_marked_or_alone_in_bold():
     assert read(table(row("Name", "Jane"), row("Born", "1980"))).text == "Name | Jane\nBorn | 1980"
 
 
+TABLE_STYLES = (
+    '<w:style w:styleId="Grid"><w:name w:val="Light Grid"/><w:tblStylePr w:type="firstCol">'
+    '<w:rPr><w:b/></w:rPr></w:tblStylePr><w:tblStylePr w:type="firstRow"><w:rPr><w:b/></w:rPr>'
+    "</w:tblStylePr></w:style>"
+    '<w:style w:styleId="Own"><w:name w:val="Own grid"/><w:basedOn w:val="Grid"/></w:style>'
+    '<w:style w:styleId="Plain"><w:name w:val="Plain"/><w:basedOn w:val="Grid"/>'
+    '<w:tblStylePr w:type="firstRow"><w:rPr><w:b w:val="0"/></w:rPr></w:tblStylePr></w:style>'
+    '<w:style w:styleId="Head"><w:name w:val="Table heading"/><w:rPr><w:b/></w:rPr></w:style>'
+    '<w:style w:styleId="Inner"><w:name w:val="Inner"/><w:basedOn w:val="Head"/></w:style>'
+    '<w:style w:styleId="Strong"><w:name w:val="Strong"/><w:rPr><w:b/></w:rPr></w:style>'
+)
+FIGURES = (row("Sales", "100"), row("Costs", "50"))
+
+
+def of_style(name, look):
+    return f'<w:tblPr><w:tblStyle w:val="{name}"/><w:tblLook {look}/></w:tblPr>'
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        of_style("Grid", 'w:firstRow="1"') + row("USD m", "2023"),
+        of_style("Grid", 'w:val="04A0"') + row("USD m", "2023"),
+        of_style("Own", 'w:val="0020"') + row("USD m", "2023"),
+        row(cell(p("USD m", style="Head")), cell(p("2023", style="Inner"))),
+        row(*(cell(p(run(words, '<w:rStyle w:val="Strong"/>'))) for words in ("USD m", "2023"))),
+    ],
+)
+def test_a_first_row_that_styles_make_bold_is_a_header_as_one_that_says_so_itself(header):
+    document = read(table(header, *FIGURES), styles=TABLE_STYLES)
+    assert document.text == "USD m | 2023\nUSD m: Sales | 2023: 100\nUSD m: Costs | 2023: 50"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        of_style("Grid", 'w:firstRow="0" w:val="04A0"') + row("USD m", "2023"),
+        of_style("Grid", 'w:val="0480"') + row("USD m", "2023"),
+        of_style("Plain", 'w:firstRow="1"') + row("USD m", "2023"),
+        of_style("Unknown", 'w:firstRow="1"') + row("USD m", "2023"),
+        of_style("Grid", 'w:firstRow="1"') + row("Notice", "10 days"),
+        of_style("Grid", 'w:firstRow="1"') + row("USD m", cell(p(run("2023", '<w:b w:val="0"/>')))),
+        row("USD m", cell(p("2023", style="Head"))),
+        row(
+            cell(p(run("USD m", '<w:rStyle w:val="Strong"/>'), style="Head")),
+            cell(p("2023", style="Head")),
+        ),
+    ],
+)
+def test_a_first_row_that_styles_leave_plain_or_that_holds_values_is_no_header(header):
+    assert ":" not in read(table(header, *FIGURES), styles=TABLE_STYLES).text
+
+
+def test_a_title_across_a_table_goes_before_its_header():
+    title = cell("Table 1", properties='<w:gridSpan w:val="2"/>')
+    assert read(
+        table(row(title, properties=HEADER), row("USD m", "2023", properties=HEADER), *FIGURES)
+    ).text == ("Table 1\n\nUSD m | 2023\nUSD m: Sales | 2023: 100\nUSD m: Costs | 2023: 50")
+
+
 def test_a_table_in_a_cell_is_read_in_its_place_and_a_frame_is_no_table():
     inner = table(row("a", "b"))
     document = read(table(row(cell("Before", inner, "after"), "x")), table(row(cell("One", "Two"))))

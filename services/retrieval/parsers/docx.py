@@ -1,14 +1,18 @@
 """DOCX: what a reader of the final version sees, with the numbers that Word would print."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import takewhile
 from xml.etree.ElementTree import Element
 
 from services.retrieval.document import ParsedDocument
-from services.retrieval.parsers import numbering, office
+from services.retrieval.parsers import numbering, office, table_header
+from services.retrieval.parsers.docx_bold import has_bold_header, is_bold
 from services.retrieval.parsers.docx_numbering import Numbers, W, value
 from services.retrieval.parsers.docx_styles import NO_STYLE, Style, is_on, outline_level, styles_of
 from services.retrieval.parsers.docx_words import GONE, Gatherer, Run, notes_of
 from services.retrieval.parsers.flow import Flow
+from services.retrieval.parsers.table_header import Cell
 
 CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -128,20 +132,23 @@ class _Writer:
                 for cell in _inside(row, "tc"):
                     self.write(cell)
             return
-        header_rows = _header_rows(rows)
-        written: list[list[str]] = []
-        for number, row in enumerate(rows):
-            cells = [""] * int(value(row.find(f"{W}trPr"), "gridBefore") or 0)
+        in_bold_row = has_bold_header(table, self._styles)
+        written: list[list[Cell]] = []
+        for row in rows:
+            cells = [Cell("")] * int(value(row.find(f"{W}trPr"), "gridBefore") or 0)
             for cell in _inside(row, "tc"):
                 properties = cell.find(f"{W}tcPr")
-                words = self._cell(cell, run)
-                column = len(cells)
-                if _goes_on_from_above(properties) and written and column < len(written[-1]):
-                    words = written[-1][column]
+                said = Cell(
+                    self._cell(cell, run), is_bold(cell, self._styles, in_bold_row=in_bold_row)
+                )
+                if _goes_on_from_above(properties) and written and len(cells) < len(written[-1]):
+                    said = written[-1][len(cells)]
                 span = min(int(value(properties, "gridSpan") or 1), _MAX_SPAN)
-                cells += [words, *([words if number < header_rows else ""] * (span - 1))]
+                cells += [said, *([replace(said, goes_on=True)] * (span - 1))]
             written.append(cells)
-        self._flow.table(written, header_rows)
+            in_bold_row = False
+        marked = len(list(takewhile(_is_marked, rows)))
+        table_header.write(written, marked or table_header.bold_rows(written), self._flow)
 
     def _cell(self, cell: Element, run: Run) -> str:
         """All words of a cell; a table in it is read cell by cell."""
@@ -177,19 +184,9 @@ def _inside(parent: Element, name: str) -> Iterator[Element]:
             yield from _inside(child, name)
 
 
-def _header_rows(rows: list[Element]) -> int:
-    """How many rows are marked to be repeated on each page, or the first if it alone is bold."""
-    marked = 0
-    while marked < len(rows) and is_on(rows[marked].find(f"{W}trPr"), "tblHeader"):
-        marked += 1
-    if marked or len(rows) == 1:
-        return marked
-    return int(_is_bold(rows[0]) and not _is_bold(rows[1]))
-
-
-def _is_bold(row: Element) -> bool:
-    runs = [run for run in row.iter(f"{W}r") if any(t.text for t in run.iter(f"{W}t"))]
-    return bool(runs) and all(is_on(run.find(f"{W}rPr"), "b") for run in runs)
+def _is_marked(row: Element) -> bool:
+    """Whether a row is to be repeated on each page."""
+    return is_on(row.find(f"{W}trPr"), "tblHeader")
 
 
 def _goes_on_from_above(properties: Element | None) -> bool:

@@ -1,7 +1,7 @@
-"""What the styles of a DOCX file say of its paragraphs: headings, lists, hidden ones."""
+"""What the styles of a DOCX file say: headings, lists, what is hidden and what is bold."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -13,15 +13,20 @@ _OFF = {"0", "false", "off"}
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a paragraph style says of level (0 for body text) and list."""
+    """What a style says of a paragraph's level (0 for body text) and list, and of its words.
 
-    level: int
-    list_id: str
-    list_level: str
-    hidden: bool
+    `bold_header` is said by a table's style: its first row is bold.
+    """
+
+    level: int = 0
+    list_id: str = ""
+    list_level: str = ""
+    hidden: bool = False
+    bold: bool = False
+    bold_header: bool = False
 
 
-NO_STYLE = Style(level=0, list_id="", list_level="", hidden=False)
+NO_STYLE = Style()
 
 
 def styles_of(root: Element | None) -> dict[str, Style]:
@@ -32,21 +37,38 @@ def styles_of(root: Element | None) -> dict[str, Style]:
 
 def _style(elements: Mapping[str, Element], id_: str) -> Style:
     """A style with what it takes from those it is based on."""
-    level, list_id, list_level, hidden = 0, "", "", False
+    chain = list(_chain(elements, id_))
+    words = [element.find(f"{W}rPr") for element in chain]
+    headers = [
+        part.find(f"{W}rPr")
+        for element in chain
+        for part in element.iter(f"{W}tblStylePr")
+        if part.get(f"{W}type") == "firstRow"
+    ]
+    lists = [element.find(f"{W}pPr/{W}numPr") for element in chain]
+    return Style(
+        level=next(filter(None, map(_level, chain)), 0),
+        list_id=next(filter(None, (value(numbered, "numId") for numbered in lists)), ""),
+        list_level=next(filter(None, (value(numbered, "ilvl") for numbered in lists)), ""),
+        hidden=is_on_first(words, "vanish"),
+        bold=is_on_first(words, "b"),
+        bold_header=is_on_first(headers, "b"),
+    )
+
+
+def _chain(elements: Mapping[str, Element], id_: str) -> Iterator[Element]:
+    """A style, the one it is based on, and so on."""
     seen: set[str] = set()
     while id_ in elements and id_ not in seen:
         seen.add(id_)
-        element = elements[id_]
-        properties = element.find(f"{W}pPr")
-        name = value(element, "name").lower()
-        named = _HEADING_NAME.fullmatch(name)
-        level = level or outline_level(properties) or (int(named[1]) if named else name == "title")
-        numbered = None if properties is None else properties.find(f"{W}numPr")
-        list_id = list_id or value(numbered, "numId")
-        list_level = list_level or value(numbered, "ilvl")
-        hidden = hidden or is_on(element.find(f"{W}rPr"), "vanish")
-        id_ = value(element, "basedOn")
-    return Style(int(level), list_id, list_level, hidden)
+        yield elements[id_]
+        id_ = value(elements[id_], "basedOn")
+
+
+def _level(element: Element) -> int:
+    name = value(element, "name").lower()
+    named = _HEADING_NAME.fullmatch(name)
+    return outline_level(element.find(f"{W}pPr")) or (int(named[1]) if named else name == "title")
 
 
 def outline_level(properties: Element | None) -> int:
@@ -57,5 +79,11 @@ def outline_level(properties: Element | None) -> int:
 
 def is_on(properties: Element | None, name: str) -> bool:
     """Whether a property that has only two values is set."""
-    found = None if properties is None else properties.find(f"{W}{name}")
+    return is_on_first([properties], name)
+
+
+def is_on_first(places: Iterable[Element | None], name: str) -> bool:
+    """Whether such a property is set by the first of several that says it."""
+    said = (place.find(f"{W}{name}") for place in places if place is not None)
+    found = next((element for element in said if element is not None), None)
     return found is not None and found.get(f"{W}val", "true") not in _OFF
