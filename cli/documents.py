@@ -131,6 +131,12 @@ def delete(
     output.show(view, rendered, as_json=as_json)
 
 
+def without_text(document: core.Document) -> str:
+    """What is said behind a document's pages when some of them could not be read, or are blank."""
+    pages = len(document.pages_without_text)
+    return f", {pages} {'page' if pages == 1 else 'pages'} without text" if pages else ""
+
+
 def _line(document: core.Document) -> Text:
     facts = (
         clean(document.document_type),
@@ -140,4 +146,8 @@ def _line(document: core.Document) -> Text:
         f"{document.passage_count} passages",
         clean(document.id),
     )
-    return Text.assemble((clean(document.source_name), "bold"), "\n  ", (", ".join(facts), "dim"))
+    return Text.assemble(
+        (clean(document.source_name), "bold"),
+        ("\n  " + ", ".join(facts), "dim"),
+        (without_text(document), "yellow"),
+    )

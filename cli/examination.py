@@ -193,7 +193,7 @@ class Doctor:
 
     async def _ocr(self) -> list[Finding]:
         settings: Any = self.told["retrieval"].settings
-        if settings is None:
+        if settings is None or not settings.ocr_seconds:
             return []
         return await asyncio.to_thread(machine.ocr, settings.ocr_languages, self.seconds)
 

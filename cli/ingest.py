@@ -14,6 +14,7 @@ from rich.text import Text
 from verity.v1 import retrieval_service_pb2 as pb
 
 from cli import json_view, manifest, options, output, rpc, system
+from cli.documents import without_text
 from cli.errors import FAILED, CliError
 from cli.text import clean
 from cli.upload import SERVICE, File, OnProgress, send
@@ -54,6 +55,7 @@ class Outcome:
             clean(document.source_name),
             (f" {_word(self.end).lower().replace('_', ' ')}, version {document.version}, ", "dim"),
             (f"{document.page_count} pages, {document.passage_count} passages", "dim"),
+            (without_text(document), "yellow"),
         )
 
 

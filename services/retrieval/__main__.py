@@ -31,6 +31,7 @@ from services.retrieval.leases import Leases
 from services.retrieval.listing import Listing
 from services.retrieval.onnx import OnnxEmbedder
 from services.retrieval.originals import Originals
+from services.retrieval.parsers import ocr
 from services.retrieval.preference import Preference
 from services.retrieval.qdrant_edge import EdgeIndex, open_edge_index
 from services.retrieval.quota import Quota
@@ -90,6 +91,8 @@ class Settings(settings.Settings):
     ingest_seconds: float = Field(default=1800.0, gt=0)
     parse_seconds: float = Field(default=60.0, gt=0)
     parse_memory_bytes: int = Field(default=2**30, ge=2**28)
+    # By the clock, of one file; 0: no text in pictures is recognized.
+    ocr_seconds: float = Field(default=300.0, ge=0)
     # As tesseract names them, joined by +; their data must be installed.
     ocr_languages: str = Field(default="eng", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")
     # 0: as many as the container may use.
@@ -229,7 +232,11 @@ async def main() -> None:
             index = await stack.enter_async_context(open_index(settings, model, dimensions))
             memory = settings.parse_memory_bytes
             parser = await stack.enter_async_context(
-                Worker(memory_bytes=memory, niceness=_PARSER_NICENESS).running()
+                Worker(
+                    memory_bytes=memory,
+                    niceness=_PARSER_NICENESS,
+                    waits_seconds=settings.ocr_seconds,
+                ).running()
             )
             painter = await stack.enter_async_context(Worker(memory_bytes=memory).running())
             if isinstance(index, EdgeIndex):
@@ -258,7 +265,10 @@ async def main() -> None:
             )
             ingestor = Ingestor(
                 reader=IsolatedReader(
-                    parser, seconds=settings.parse_seconds, ocr_languages=settings.ocr_languages
+                    parser,
+                    seconds=settings.parse_seconds,
+                    ocr_seconds=settings.ocr_seconds,
+                    ocr_languages=settings.ocr_languages,
                 ),
                 writer=writer,
                 catalog=catalog,
@@ -282,6 +292,9 @@ async def main() -> None:
                 await spool.sweep()
                 await batcher.embed(["warm-up"], Lane.QUERY)
                 await parser.call(settings.parse_seconds, reading.warm_up)
+                lacking = await asyncio.to_thread(ocr.lacking, settings.ocr_languages)
+                if settings.ocr_seconds and lacking:
+                    structlog.get_logger().warning("ocr_limited", reason=lacking)
 
             await serve(
                 Service(

@@ -9,14 +9,16 @@ from services.retrieval.reading import Reading, read
 class IsolatedReader:
     """A Reader in a process of its own, for at most `seconds` of CPU time a file.
 
-    Half as many by the clock are for the recognition of text in pictures, where it can be had:
-    pages it does not come to are without text, and the document says so.
+    Text in pictures is recognized for at most `ocr_seconds` by the clock, for which the worker must
+    wait: pages it does not come to are without text, and the document says so.
     """
 
-    def __init__(self, worker: Worker, *, seconds: float, ocr_languages: str = "eng") -> None:
+    def __init__(
+        self, worker: Worker, *, seconds: float, ocr_seconds: float, ocr_languages: str = "eng"
+    ) -> None:
         self._worker = worker
         self._seconds = seconds
-        self._ocr = (seconds / 2, ocr_languages)
+        self._ocr = (ocr_seconds, ocr_languages)
 
     async def __call__(self, data: bytes, source_name: str, content_type: str) -> Reading:
         with telemetry.span("parsing"):

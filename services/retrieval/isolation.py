@@ -57,11 +57,20 @@ class Worker:
     Args:
         memory_bytes: The most memory the process may write to.
         niceness: What is added to that of this process: how far its work gives way.
+        waits_seconds: How long by the clock a call may wait, beside its own time, for programs that
+            it starts.
     """
 
-    def __init__(self, *, memory_bytes: int = _MEMORY_BYTES, niceness: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        memory_bytes: int = _MEMORY_BYTES,
+        niceness: int = 0,
+        waits_seconds: float = 0.0,
+    ) -> None:
         self._memory_bytes = memory_bytes
         self._niceness = niceness
+        self._waits = waits_seconds
         self._process: _Process | None = None
         self._turn = asyncio.Lock()
 
@@ -78,16 +87,16 @@ class Worker:
     ) -> T:
         """What a module's function returns or raises there.
 
-        Raises WorkerTimeout after `seconds` of CPU time or four times as many by the clock,
-        WorkerOutOfMemory, and WorkerDied when the process ends, which native code that is refused
-        memory brings about too. When this call is cancelled the process is killed: nobody waits for
-        what it does.
+        Raises WorkerTimeout after `seconds` of CPU time or four times as many by the clock
+        and what it may wait, WorkerOutOfMemory, and WorkerDied when the process ends, which native
+        code that is refused memory brings about too. When this call is cancelled the process is
+        killed: nobody waits for what it does.
         """
         async with self._turn:
             try:
                 if self._process is None:
                     self._process = await _start(self._memory_bytes, self._niceness)
-                async with asyncio.timeout(_PATIENCE * seconds):
+                async with asyncio.timeout(_PATIENCE * seconds + self._waits):
                     failed, value = await _ask(self._process, (seconds, function, args, kwargs))
             except TimeoutError as error:
                 await self._kill()

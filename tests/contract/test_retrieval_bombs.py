@@ -103,7 +103,7 @@ async def test_a_bomb_is_refused_and_the_store_stays_as_it_was_and_the_next_file
             put_together(
                 index,
                 directory,
-                reader=IsolatedReader(worker, seconds=5),
+                reader=IsolatedReader(worker, seconds=5, ocr_seconds=15),
                 max_bytes=64 * MIB,
             ) as parts,
         ):

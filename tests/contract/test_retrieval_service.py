@@ -93,7 +93,7 @@ async def served(directory, embedder=None):
         put_together(
             index,
             directory,
-            reader=IsolatedReader(worker, seconds=30),
+            reader=IsolatedReader(worker, seconds=30, ocr_seconds=15),
             embedder=embedder,
             max_bytes=400_000,
         ) as parts,

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from verity.v1 import core_pb2 as core
 from verity.v1 import retrieval_service_pb2 as pb
 
 from cli import manifest, samples
 from cli.errors import CliError
-from cli.ingest import described, expand
+from cli.ingest import Outcome, described, expand
 
 
 @pytest.fixture
@@ -46,6 +47,19 @@ def test_each_file_is_taken_once(folder):
 
 def test_a_file_that_is_not_there_is_kept_to_fail_by_its_name(folder):
     assert names("missing.pdf", "b.pdf") == ["missing.pdf", "b.pdf"]
+
+
+def test_a_line_says_how_many_pages_could_not_be_read():
+    document = core.Document(source_name="scan.pdf", version=1, page_count=60, passage_count=9)
+    end = pb.IngestDocumentResponse.Result(outcome="OUTCOME_CREATED", document=document)
+    assert Outcome(Path("scan.pdf"), end).line().plain == (
+        "✓ scan.pdf created, version 1, 60 pages, 9 passages"
+    )
+    document.pages_without_text.extend(range(17, 61))
+    end = pb.IngestDocumentResponse.Result(outcome="OUTCOME_CREATED", document=document)
+    assert Outcome(Path("scan.pdf"), end).line().plain == (
+        "✓ scan.pdf created, version 1, 60 pages, 9 passages, 44 pages without text"
+    )
 
 
 def test_the_sample_corpus_is_read_with_what_is_said_of_each_document():

@@ -112,7 +112,9 @@ async def test_one_that_waits_for_the_cpu_has_longer_by_the_clock_than_it_may_us
 
     monkeypatch.setattr(asyncio, "timeout", timeout)
     await worker.call(10, abs, -1)
-    assert given == [40]
+    async with Worker(waits_seconds=300).running() as waiting:
+        await waiting.call(10, abs, -1)
+    assert given == [40, 340]
 
 
 async def test_a_process_that_is_killed_fails_its_call_and_the_next_call_works(worker):

@@ -116,12 +116,23 @@ def test_when_its_time_is_used_up_the_other_pages_are_left_without_text(tesserac
     assert document.pages_without_text == (2, 3, 4)
 
 
-@pytest.mark.parametrize("seconds", [0, 10])
-def test_without_it_or_without_time_a_scan_has_no_text(tesseract, seconds):
-    if not seconds:
-        tesseract.says(WORDS)
-    with pytest.raises(InvalidInput) as caught:
-        parse(a_scan(), "scan.pdf", ocr_seconds=seconds)
+@pytest.mark.parametrize(
+    ("seconds", "script", "why"),
+    [
+        (10, "", "tesseract is not installed"),
+        (0, "echo eng", "VERITY_OCR_SECONDS is 0"),
+        (10, "echo eng; echo osd", "tesseract has no data for deu, fra"),
+        (10, "exit 1", "tesseract does not run"),
+        (10, '[ "$1" != --list-langs ] || echo "eng deu fra"', "in its pictures."),
+    ],
+)
+def test_a_scan_of_which_nothing_is_read_is_refused_with_the_reason(
+    tesseract, seconds, script, why
+):
+    if script:
+        tesseract(script)
+    with pytest.raises(InvalidInput, match=why) as caught:
+        parse(a_scan(), "scan.pdf", ocr_seconds=seconds, ocr_languages="eng+deu+fra")
     assert caught.value.reason == "NO_TEXT"
 
 

@@ -8,6 +8,7 @@ from services.retrieval.parsers import (
     limits,
     mail,
     markdown,
+    ocr,
     pdf,
     plain,
     pptx,
@@ -60,12 +61,12 @@ def parse(
             "The file is damaged: it is nested too deep.", reason="DAMAGED_FILE"
         ) from error
     if not document.text.replace(UNREADABLE, "").strip():
-        raise InvalidInput(
-            "No page of the PDF has readable text, and none was recognized in its pictures."
-            if document.content_type == pdf.CONTENT_TYPE
-            else "The file holds nothing but white space.",
-            reason="NO_TEXT",
-        )
+        says = "The file holds nothing but white space."
+        if document.content_type == pdf.CONTENT_TYPE:
+            why = ocr.lacking(ocr_languages) if ocr_seconds else "VERITY_OCR_SECONDS is 0"
+            says = "No page of the PDF has readable text, and none was recognized in its pictures"
+            says += f": {why}." if why else "."
+        raise InvalidInput(says, reason="NO_TEXT")
     return document
 
 

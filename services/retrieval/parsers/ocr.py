@@ -61,6 +61,21 @@ def is_picture(page: pypdfium2.PdfPage, printed: PrintedPage) -> bool:
     return covered >= _COVERED * width * height
 
 
+def lacking(languages: str) -> str:
+    """Why text in pictures is not read here, or not in all of these languages; empty if it is."""
+    program = shutil.which("tesseract")
+    if program is None:
+        return "tesseract is not installed"
+    try:
+        listed = subprocess.run(  # noqa: S603 - as below
+            [program, "--list-langs"], capture_output=True, timeout=_PAGE_SECONDS, check=True
+        ).stdout.decode("utf-8", errors="replace")
+    except (OSError, subprocess.SubprocessError):
+        return "tesseract does not run"
+    missing = [name for name in languages.split("+") if name not in listed.split()]
+    return f"tesseract has no data for {', '.join(missing)}" if missing else ""
+
+
 class Recognizer:
     """Reads pages while there is time; without tesseract on the path it reads none.
 
