@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from services.retrieval.index import SparseVector
 from services.retrieval.names import name_terms, terms_that_may_name
-from services.retrieval.terms import query_terms, terms
+from services.retrieval.terms import characters, query_terms, terms
 
 # Robertson and Zaragoza's constants (2009), K1 as measured (ADR 25).
 K1 = 1.0
@@ -23,6 +23,8 @@ MEAN_TERMS = 100
 NAME_WEIGHT = 1.5
 # What two words in a row weigh beside a word. They are rare, and so their frequencies weigh more.
 PAIR_WEIGHT = 0.5
+# What a single character weighs where pairs of them are the words.
+CHARACTER_WEIGHT = 0.5
 
 
 def passage_vector(text: str, source_name: str = "", around: Iterable[str] = ()) -> SparseVector:
@@ -39,6 +41,7 @@ def passage_vector(text: str, source_name: str = "", around: Iterable[str] = ())
         [
             *_weighted(words, len(words)),
             *_weighted(_pairs(own), len(own), PAIR_WEIGHT),
+            *_weighted(list(characters(text)), len(own), CHARACTER_WEIGHT),
             *((f"name:{term}", NAME_WEIGHT) for term in name_terms(source_name)),
         ]
     )

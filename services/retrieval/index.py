@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 # Raised when payloads or vectors change so that points of before cannot be read.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 
 class Kind(StrEnum):

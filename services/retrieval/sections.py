@@ -1,7 +1,8 @@
 """Numbers of sections in one form, however they are printed: "Article 48(1)", "SEC_4.2", "§ 5"."""
 
 import re
-import unicodedata
+
+from services.retrieval.folding import folded
 
 # What may stand before a section's number.
 LABEL = (
@@ -17,6 +18,5 @@ def section_keys(section_id: str) -> tuple[str, ...]:
 
     "14.2.3.Guidance.10" is found by itself, and as a part of 14.2.3, of 14.2 and of 14.
     """
-    folded = unicodedata.normalize("NFKC", section_id).casefold().strip()
-    steps = _STEP.findall(_LABELLED.sub("", folded, count=1))
+    steps = _STEP.findall(_LABELLED.sub("", folded(section_id).strip(), count=1))
     return tuple(".".join(steps[:count]) for count in range(len(steps), 0, -1))

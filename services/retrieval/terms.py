@@ -10,29 +10,30 @@ from functools import lru_cache
 
 import snowballstemmer
 
-# Scripts that put no space between words, and Korean, which glues particles to them.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7af\U00020000-\U000323af"
-)
+from services.retrieval.folding import LINE_HYPHEN, UNSPACED, folded
+
+# Chinese characters and Korean syllables: alone they may be a word.
+_IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U000323af]")
 # Vowel signs and points belong to their word, though they are no letters.
 _LETTERS = r"(?:[^\W\d_]|[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0900-\u0dff])"
 # A number keeps its marks ("4.2", "14.2.3", "2,450"), a word its apostrophe.
 _TERM = re.compile(
-    rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<number>\d+(?:[.,]\d+)*)"
-    rf"|(?P<word>(?:(?![{_UNSPACED}]){_LETTERS})+"
-    rf"(?:['\u2019](?:(?![{_UNSPACED}]){_LETTERS})+)*)(?P<digits>\d*)"
+    rf"(?P<unspaced>[{UNSPACED}]+)|(?P<number>\d+(?:[.,]\d+)*)"
+    rf"|(?P<word>(?:(?![{UNSPACED}]){_LETTERS})+"
+    rf"(?:['\u2019](?:(?![{UNSPACED}]){_LETTERS})+)*)(?P<digits>\d*)"
 )
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-# What is also looked for as a whole: "14.2.3.Guidance.10", "SEC_4.2", "48(1)", "anti-money".
+# What is also looked for as a whole: "14.2.3.Guidance.10", "SEC_4.2", "48(1)", "anti-money", and a
+# word that is broken at the end of a line.
+_BETWEEN = rf"(?:{LINE_HYPHEN}|[._-])"
 _COMPOUND = re.compile(
     # It begins where a word does: to try all of a long run takes the square of its length.
-    r"(?<![^\W_])(?:[^\W_]+[._-])*"
-    r"(?:[^\W_]+\.?\([^\W_]{1,4}\)(?:\.?\([^\W_]{1,4}\))*(?:[._-][^\W_]+)*"
-    r"|[^\W_]+[._-][^\W_]+(?:[._-][^\W_]+)*)"
+    rf"(?<![^\W_])(?:[^\W_]+{_BETWEEN})*"
+    rf"(?:[^\W_]+\.?\([^\W_]{{1,4}}\)(?:\.?\([^\W_]{{1,4}}\))*(?:{_BETWEEN}[^\W_]+)*"
+    rf"|[^\W_]+{_BETWEEN}[^\W_]+(?:{_BETWEEN}[^\W_]+)*)"
 )
 _NUMBER = re.compile(r"[\d.,]+")
-_JOINT = re.compile(r"[._()-]+")
+_JOINT = re.compile(r"[._()\u2010\s-]+")
 
 _ENGLISH = "english"
 # Words that stand in almost every sentence of a language, and in few of another.
@@ -56,19 +57,24 @@ _BY_SCRIPT = (
 
 def terms(text: str) -> Iterator[str]:
     """A passage's terms in order; what is also looked for as a whole comes at the end."""
-    folded = _folded(text)
-    return _terms(folded, (_language(folded) or _ENGLISH,))
+    plain = folded(text)
+    return _terms(plain, (_language(plain) or _ENGLISH,))
 
 
 def query_terms(text: str) -> Iterator[str]:
     """A query's terms. One too short to tell its language is stemmed as each it may be in."""
-    folded = _folded(text)
-    language = _language(folded)
-    return _terms(folded, (language,) if language else tuple(_LANGUAGES))
+    plain = folded(text)
+    language = _language(plain)
+    return _terms(plain, (language,) if language else tuple(_LANGUAGES))
 
 
-def _terms(folded: str, languages: tuple[str, ...]) -> Iterator[str]:
-    for match in _TERM.finditer(folded):
+def characters(text: str) -> Iterator[str]:
+    """Those that may be words by themselves, which a passage's pairs of them do not show."""
+    return (match[0] for match in _IDEOGRAPH.finditer(folded(text)))
+
+
+def _terms(plain: str, languages: tuple[str, ...]) -> Iterator[str]:
+    for match in _TERM.finditer(plain):
         if match["unspaced"]:
             yield from _pairs(match["unspaced"])
         elif match["number"]:
@@ -81,7 +87,7 @@ def _terms(folded: str, languages: tuple[str, ...]) -> Iterator[str]:
                 yield match["digits"]
         else:
             yield from dict.fromkeys(_stem(match["word"], language) for language in languages)
-    for match in _COMPOUND.finditer(folded):
+    for match in _COMPOUND.finditer(plain):
         whole = _JOINT.sub("", match[0])
         if whole.isalpha():
             yield from dict.fromkeys(_stem(whole, language) for language in languages)
@@ -102,13 +108,9 @@ def _pairs(run: str) -> Iterator[str]:
         yield run[at : at + 2]
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().replace("\N{SOFT HYPHEN}", "")
-
-
-def _language(folded: str) -> str | None:
+def _language(plain: str) -> str | None:
     """The Latin-written language whose little words are most; None when none tells."""
-    words = folded.split()[:200]
+    words = plain.split()[:200]
     counts = {name: sum(word in little for word in words) for name, little in _LANGUAGES.items()}
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] else None

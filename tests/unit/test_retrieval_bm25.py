@@ -43,6 +43,14 @@ def test_a_passage_has_the_words_beside_it_too_but_no_two_in_a_row_of_them():
     assert together.values[0] == together.values[1] < alone.values[0]
 
 
+def test_a_single_character_finds_the_passage_whose_pairs_have_it_and_weighs_less_than_they():
+    (asked,) = bm25.query_vector("税").indices
+    (pair, *_) = bm25.query_vector("税率").indices
+    passage = bm25.passage_vector("企业所得税率")
+    weights = dict(zip(passage.indices, passage.values, strict=True))
+    assert 0 < weights[asked] < weights[pair]
+
+
 def test_a_text_without_words_has_no_terms():
     assert not bm25.passage_vector("---")
     assert not bm25.query_vector("?")

@@ -14,6 +14,7 @@ from services.retrieval.names import name_terms, terms_that_may_name
         ("3M_2022_10K.pdf", "according to the 10-K"),
         ("ACTIVISIONBLIZZARD_2019_10K.pdf", "What is Activision Blizzard's revenue?"),
         ("AMCOR_2023Q4_EARNINGS.pdf", "How did Amcor do in 2023?"),
+        ("تقرير_٢٠٢٤.pdf", "What was it in 2024?"),
         ("KYC_Packet_Halcyon_Trading.pdf", "Who owns Halcyon?"),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 from effort import ends_in_time
 
-from services.retrieval.terms import query_terms, terms
+from services.retrieval.terms import characters, query_terms, terms
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,8 @@ def test_words_are_stems_and_numbers_stay_whole(text, expected):
         ("Article 48(1)(a)", "481a"),
         ("an e-mail", "email"),
         ("the 10-K", "10k"),
+        ("its pro-\nvider", "provid"),
+        ("its third\u2010 \n party", "thirdparti"),
     ],
 )
 def test_numbers_of_sections_and_hyphenated_words_are_found_by_their_parts_and_as_a_whole(
@@ -71,6 +73,18 @@ def test_a_word_is_found_in_every_language_whatever_its_case_ending_and_accents(
 
 def test_scripts_without_spaces_are_searched_by_pairs_of_characters():
     assert list(terms("受益所有人 7 人")) == ["受益", "益所", "所有", "有人", "7", "人"]
+
+
+def test_a_single_character_may_be_a_word_in_chinese_and_korean_and_nowhere_else():
+    assert list(characters("税率 7 人 and 법은")) == ["税", "率", "人", "법", "은"]
+    assert not list(characters("a kana かな, a Thai ก and a Latin word"))
+
+
+@pytest.mark.parametrize(
+    "number", ["15", "\uff11\uff15", "\u0661\u0665", "\u06f1\u06f5", "\u0e51\u0e55", "\u0967\u096b"]
+)
+def test_a_number_is_the_same_in_the_digits_of_every_script(number):
+    assert list(terms(number)) == list(query_terms(number)) == ["15"]
 
 
 def test_a_question_whose_language_shows_is_stemmed_as_that_language_alone():
