@@ -40,9 +40,10 @@ class Sheet:
         self.canvas.showPage()
         return self
 
-    def parsed(self):
+    def parsed(self, *, bold_is_called="Helvetica-Bold"):
         self.canvas.save()
-        return parse(self._out.getvalue(), "sheet.pdf")
+        name = bold_is_called.ljust(len("Helvetica-Bold")).encode()
+        return parse(self._out.getvalue().replace(b"Helvetica-Bold", name), "sheet.pdf")
 
 
 PROSE = [
@@ -207,6 +208,34 @@ def test_larger_type_and_numbers_make_headings_with_levels():
         "4.2 Beneficial ownership of\ncorporate customers",
         "Examples",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_bold"),
+    [
+        ("Times-Bold", True),
+        ("NimbusRom-Medi", True),
+        ("Nimb-MediItal", True),
+        ("CMSSBX10", True),
+        ("AAAAAA+SFBX1000", True),
+        ("Frutiger-BdCn", True),
+        ("Roboto-Medium", False),
+        ("CMR10", False),
+        ("Times-Italic", False),
+    ],
+)
+def test_a_bold_title_is_told_by_what_its_font_is_called(name, is_bold):
+    sheet = Sheet().line("Examples", 72, font="Helvetica-Bold").lines(PROSE, 97)
+    document = sheet.parsed(bold_is_called=name)
+    assert bool(document.headings) == is_bold
+
+
+def test_a_bold_number_without_a_point_is_a_section_where_it_is_the_next_over_prose():
+    sheet, bold = Sheet(), "Helvetica-Bold"
+    for number, title in enumerate(["1 Scope", "2 Owners", "12 Months", "3 Records"]):
+        sheet.line(title, 72 + 90 * number, font=bold).lines(PROSE, 97 + 90 * number)
+    sheet.line("4 Months", 450, font=bold).line("2,450", 450, left=300, font=bold)
+    assert [title for *_, title in outline(sheet.parsed())] == ["1 Scope", "2 Owners", "3 Records"]
 
 
 def test_a_numbered_paragraph_has_its_heading_run_in():

@@ -123,7 +123,8 @@ class _Text:
         if numbered is None:
             return self._by_type(index)
         whole_line = not numbered.title or numbering.is_title(numbered.title)
-        if whole_line and self._stands_out(index) and self._may_number(index, numbered):
+        may_number = self._may_number(index, numbered) or self._is_next(index, numbered, previous)
+        if whole_line and self._stands_out(index) and may_number:
             return _Found(index, self._end_of_title(index), numbered)
         if index not in self._starts or not numbering.starts_section(numbered, previous):
             return None
@@ -139,6 +140,20 @@ class _Text:
         """Bold type alone does not make a section of "12 months ended"; a word or a point does."""
         larger = self._styles[index].size >= _LARGER * self._body.size
         return larger or numbered.kind != "bare" or numbered.marked or numbered.depth > 1
+
+    def _is_next(
+        self, index: int, numbered: numbering.Numbered, previous: numbering.Numbered | None
+    ) -> bool:
+        """Whether a number is one more than the last section's, over prose: "2 Background"."""
+        last = previous.section_id.partition(".")[0] if previous else "0"
+        end = self._end_of_title(index)
+        return (
+            index in self._starts
+            and last.isdecimal()
+            and numbered.section_id == str(int(last) + 1)
+            and end < len(self._lines)
+            and self._is_prose_below(index, end)
+        )
 
     def _end_of_title(self, first: int) -> int:
         """Index after the last line of a title: lines that go on in the same type without a gap."""
