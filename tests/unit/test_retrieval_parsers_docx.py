@@ -128,6 +128,101 @@ def test_a_number_may_have_its_word_and_count_in_roman_figures():
     assert outline(document) == [(1, "III", "Article III Scope"), (1, "IV", "Article IV Aim")]
 
 
+def a_list(levels, *, list_id=1, kind=0, changes="", of_kind=""):
+    return (
+        f'<w:abstractNum w:abstractNumId="{kind}">{of_kind}{levels}</w:abstractNum>'
+        f'<w:num w:numId="{list_id}"><w:abstractNumId w:val="{kind}"/>{changes}</w:num>'
+    )
+
+
+def with_property(a_level, element):
+    return a_level.replace("</w:lvl>", f"{element}</w:lvl>")
+
+
+ARTICLES = level(0, "Article %1.", "upperRoman")
+
+
+def test_a_legal_number_is_in_arabic_figures_below_a_roman_one():
+    section = with_property(level(1, "Section %1.%2", "decimalZero"), "<w:isLgl/>")
+    point = with_property(level(2, "%1.%2.%3", "lowerLetter"), "<w:isLgl/>")
+    document = read(
+        *(p("Duties", properties=in_list(1)), p("Powers", properties=in_list(1))),
+        *(p("Limits", properties=in_list(1, 1)), p("Sales", properties=in_list(1, 2))),
+        numbering=a_list(ARTICLES + section + point),
+    )
+    numbers = [title.rpartition(" ")[0] for _, _, title in outline(document)]
+    assert numbers == ["Article I.", "Article II.", "Section 2.01", "2.01.1"]
+
+
+def test_a_level_may_be_another_in_one_of_the_lists_of_a_kind():
+    change = f'<w:lvlOverride w:ilvl="0">{level(0, "Rule %1")}</w:lvlOverride>'
+    numbering = a_list(level(0, "%1.") + level(1, "%1.%2"), changes=change)
+    document = read(
+        p("Care", properties=in_list(1)), p("Skill", properties=in_list(1, 1)), numbering=numbering
+    )
+    assert document.text.splitlines() == ["Rule 1 Care", "", "1.1 Skill"]
+
+
+def test_a_kind_of_list_may_be_the_name_of_another():
+    numbering = a_list("", of_kind='<w:numStyleLink w:val="Clauses"/>') + a_list(
+        level(0, "Clause %1"), list_id=2, kind=5, of_kind='<w:styleLink w:val="Clauses"/>'
+    )
+    document = read(p("Care", properties=in_list(1)), numbering=numbering)
+    assert document.text == "Clause 1 Care"
+
+
+@pytest.mark.parametrize(
+    ("restart", "last"), [("", "Section 1"), ("0", "Section 2"), ("1", "Section 1")]
+)
+def test_a_level_may_count_on_below_the_next_of_those_above(restart, last):
+    section = level(1, "Section %2")
+    if restart:
+        section = with_property(section, f'<w:lvlRestart w:val="{restart}"/>')
+    document = read(
+        *(p("A", properties=in_list(1)), p("Duties", properties=in_list(1, 1))),
+        *(p("B", properties=in_list(1)), p("Powers", properties=in_list(1, 1))),
+        numbering=a_list(ARTICLES + section),
+    )
+    assert document.text.splitlines()[-1] == f"{last} Powers"
+
+
+def test_a_level_without_a_number_may_have_a_word():
+    numbering = a_list(level(0, "Recital", "none"))
+    assert read(p("Aim", properties=in_list(1)), numbering=numbering).text == "Recital Aim"
+
+
+HIDDEN_END = "<w:rPr><w:vanish/></w:rPr>"
+DELETED_END = "<w:rPr><w:del/></w:rPr>"
+DELETED = f"<w:del>{run('x').replace('w:t', 'w:delText')}</w:del>"
+
+
+def test_a_paragraph_without_words_is_counted_unless_it_is_hidden_or_gone():
+    one = in_list(1)
+    document = read(
+        *(p("First", properties=one), p("", properties=one)),
+        p(run("Secret", "<w:vanish/>"), properties=one + HIDDEN_END),
+        p(DELETED, properties=one + DELETED_END),
+        table(row("a", "b")),
+        p("Third", properties=one),
+        p(DELETED, properties=one + DELETED_END),
+        numbering=NUMBERING,
+    )
+    assert document.text == "1. First\n\na | b\n\n3. Third"
+
+
+def test_a_cell_may_hold_nothing_but_its_number():
+    number, bullet = cell(p(properties=in_list(1))), cell(p(properties=in_list(2)))
+    merged = [
+        cell(p(properties=in_list(1)), properties=f"<w:vMerge{value}/>")
+        for value in (' w:val="restart"', "")
+    ]
+    document = read(
+        table(row(number, "a", bullet), row(merged[0], "b"), row(merged[1], "c"), row(number, "d")),
+        numbering=NUMBERING,
+    )
+    assert document.text.splitlines() == ["1. | a", "2. | b", "2. | c", "3. | d"]
+
+
 def test_an_outline_level_makes_a_heading_of_any_style():
     document = read(p("Owners", properties='<w:outlineLvl w:val="2"/>'), p("Text."))
     assert outline(document) == [(3, "", "Owners")]
@@ -148,6 +243,24 @@ def test_tracked_changes_are_read_as_accepted():
         table(row("kept", "row"), row("gone", "row", properties="<w:del/>")),
     )
     assert document.text == "The limit is 10%.\n\nMoved here.\n\nOne sentence.\n\nkept | row"
+
+
+@pytest.mark.parametrize("gone", ["<w:del/>", "<w:moveFrom/>"])
+def test_a_paragraph_whose_end_is_gone_goes_on_in_the_next_of_its_part_or_ends_with_it(gone):
+    end = f"<w:rPr>{gone}</w:rPr>"
+    box = f"<w:r><w:txbxContent>{p('In a box.', properties=end)}</w:txbxContent></w:r>"
+    document = read(
+        p("Fees are these:", properties=end),
+        table(row(cell(p("Cu", properties=end), "stody", p("10", properties=end)), "USD")),
+        p("With a ", box, "note", '<w:r><w:footnoteReference w:id="2"/></w:r>', properties=end),
+        p(" on it."),
+        p("The last clause.", properties=end),
+        footnotes=f'<w:footnote w:id="2">{p("Un", properties=end)}{p("audited.")}</w:footnote>',
+    )
+    assert document.text.split("\n\n") == [
+        *("Fees are these:", "Custody 10 | USD", "With a note[1] on it.", "In a box."),
+        *("[1] Unaudited.", "The last clause."),
+    ]
 
 
 def test_hidden_text_and_the_code_of_fields_are_left_out_and_their_results_stay():

@@ -1,6 +1,6 @@
 """DOCX: what a reader of the final version sees, with the numbers that Word would print."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from xml.etree.ElementTree import Element
@@ -8,8 +8,9 @@ from xml.etree.ElementTree import Element
 from services.retrieval.document import ParsedDocument
 from services.retrieval.parsers import numbering, office, table_header
 from services.retrieval.parsers.docx_bold import has_bold_header, is_bold
-from services.retrieval.parsers.docx_numbering import Numbers, W, value
-from services.retrieval.parsers.docx_styles import NO_STYLE, Style, is_on, outline_level, styles_of
+from services.retrieval.parsers.docx_numbering import BULLET, Numbers
+from services.retrieval.parsers.docx_properties import W, is_on, value
+from services.retrieval.parsers.docx_styles import NO_STYLE, Style, outline_level, styles_of
 from services.retrieval.parsers.docx_words import GONE, Gatherer, Run, notes_of
 from services.retrieval.parsers.flow import Flow
 from services.retrieval.parsers.table_header import Cell
@@ -18,6 +19,7 @@ CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.d
 
 _BODY_LEVEL = 9
 _MAX_SPAN = 100
+_GONE_ENDS = ("del", "moveFrom")
 
 
 def parse(data: bytes) -> ParsedDocument:
@@ -68,16 +70,14 @@ class _Writer:
         self._styles = styles
         self._numbers = numbers
         self._gatherer = gatherer
-        # Of a paragraph whose end was deleted: it goes on in the next.
-        self._unfinished = ""
 
     def write(self, parent: Element) -> None:
-        for block in _blocks(parent):
+        for blocks in _joined(_blocks(parent)):
             run = Run()
-            if block.tag == f"{W}tbl":
-                self._table(block, run)
+            if blocks[0].tag == f"{W}tbl":
+                self._table(blocks[0], run)
             else:
-                self._paragraph(block, run)
+                self._paragraph(blocks, run)
             self._beside(run)
 
     def write_furniture(self, roots: list[Element]) -> None:
@@ -90,17 +90,14 @@ class _Writer:
         for line in dict.fromkeys(words):
             self._flow.furniture(line)
 
-    def _paragraph(self, paragraph: Element, run: Run) -> None:
-        properties = paragraph.find(f"{W}pPr")
+    def _paragraph(self, paragraphs: list[Element], run: Run) -> None:
+        """Writes what is one paragraph; one without words is counted too, but not written."""
+        properties = paragraphs[-1].find(f"{W}pPr")
         style = self._styles.get(value(properties, "pStyle"), NO_STYLE)
-        words = self._unfinished + self._gatherer.gathered(paragraph, run)
-        if properties is not None and properties.find(f"{W}rPr/{W}del") is not None:
-            self._unfinished = words
+        words = self._words(paragraphs, run)
+        number = self._number(properties, style, words)
+        if style.hidden or not words.strip():
             return
-        self._unfinished = ""
-        if not words.strip() or style.hidden:
-            return
-        number = self._number(properties, style)
         level = outline_level(properties) or style.level
         if 0 < level <= _BODY_LEVEL:
             self._flow.heading(f"{number} {words}", level)
@@ -109,7 +106,13 @@ class _Writer:
         else:
             self._flow.paragraph(f"{number} {words}")
 
-    def _number(self, properties: Element | None, style: Style) -> str:
+    def _words(self, paragraphs: list[Element], run: Run) -> str:
+        return "".join(self._gatherer.gathered(paragraph, run) for paragraph in paragraphs)
+
+    def _number(self, properties: Element | None, style: Style, words: str) -> str:
+        """The number of a paragraph, which is counted unless all of it is hidden or gone."""
+        if style.hidden or (not words.strip() and _has_end(properties, "vanish", *_GONE_ENDS)):
+            return ""
         own = None if properties is None else properties.find(f"{W}numPr")
         list_id = value(own, "numId") or style.list_id
         level = value(own, "ilvl") or style.list_level or "0"
@@ -121,8 +124,11 @@ class _Writer:
             self.write(box)
         for mark, note in run.notes:
             within = Run()
-            words = " ".join(self._gatherer.gathered(p, within).strip() for p in note.iter(f"{W}p"))
-            self._flow.paragraph(f"{mark} {words.strip()}")
+            words = [
+                self._words(paragraphs, within).strip()
+                for paragraphs in _joined(note.iter(f"{W}p"))
+            ]
+            self._flow.paragraph(f"{mark} {' '.join(words).strip()}")
 
     def _table(self, table: Element, run: Run) -> None:
         rows = [row for row in _inside(table, "tr") if row.find(f"{W}trPr/{W}del") is None]
@@ -138,11 +144,11 @@ class _Writer:
             cells = [Cell("")] * int(value(row.find(f"{W}trPr"), "gridBefore") or 0)
             for cell in _inside(row, "tc"):
                 properties = cell.find(f"{W}tcPr")
-                said = Cell(
-                    self._cell(cell, run), is_bold(cell, self._styles, in_bold_row=in_bold_row)
-                )
                 if _goes_on_from_above(properties) and written and len(cells) < len(written[-1]):
                     said = written[-1][len(cells)]
+                else:
+                    bold = is_bold(cell, self._styles, in_bold_row=in_bold_row)
+                    said = Cell(self._cell(cell, run), bold)
                 span = min(int(value(properties, "gridSpan") or 1), _MAX_SPAN)
                 cells += [said, *([replace(said, goes_on=True)] * (span - 1))]
             written.append(cells)
@@ -153,16 +159,17 @@ class _Writer:
     def _cell(self, cell: Element, run: Run) -> str:
         """All words of a cell; a table in it is read cell by cell."""
         words = []
-        for block in _blocks(cell):
-            if block.tag == f"{W}tbl":
-                inner = (c for row in _inside(block, "tr") for c in _inside(row, "tc"))
+        for blocks in _joined(_blocks(cell)):
+            if blocks[0].tag == f"{W}tbl":
+                inner = (c for row in _inside(blocks[0], "tr") for c in _inside(row, "tc"))
                 words += [self._cell(c, run) for c in inner]
             else:
-                properties = block.find(f"{W}pPr")
+                properties = blocks[-1].find(f"{W}pPr")
                 style = self._styles.get(value(properties, "pStyle"), NO_STYLE)
-                text = self._gatherer.gathered(block, run)
-                number = self._number(properties, style) if text.strip() else ""
-                words.append(f"{number} {text}")
+                text = self._words(blocks, run)
+                number = self._number(properties, style, text)
+                if text.strip() or number != BULLET:
+                    words.append(f"{number} {text}")
         return " ".join(" ".join(words).split())
 
 
@@ -173,6 +180,27 @@ def _blocks(parent: Element) -> Iterator[Element]:
             yield child
         elif child.tag not in GONE:
             yield from _blocks(child)
+
+
+def _joined(blocks: Iterable[Element]) -> Iterator[list[Element]]:
+    """Blocks; paragraphs whose end was deleted, or moved away, with the one in which they go on."""
+    joined: list[Element] = []
+    for block in blocks:
+        if joined and block.tag == f"{W}tbl":
+            yield joined
+            joined = []
+        joined.append(block)
+        if not _has_end(block.find(f"{W}pPr"), *_GONE_ENDS):
+            yield joined
+            joined = []
+    if joined:
+        yield joined
+
+
+def _has_end(properties: Element | None, *names: str) -> bool:
+    """Whether the mark that ends a paragraph has one of these properties."""
+    mark = None if properties is None else properties.find(f"{W}rPr")
+    return any(is_on(mark, name) for name in names)
 
 
 def _inside(parent: Element, name: str) -> Iterator[Element]:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
-from services.retrieval.parsers.docx_numbering import W, value
-from services.retrieval.parsers.docx_styles import NO_STYLE, Style, is_on
+from services.retrieval.parsers.docx_properties import W, is_on, value
+from services.retrieval.parsers.docx_styles import NO_STYLE, Style
 
 # In the number by which older files say how a table looks.
 _FIRST_ROW = 0x20

@@ -1,14 +1,13 @@
 """What the styles of a DOCX file say: headings, lists, what is hidden and what is bold."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from services.retrieval.parsers.docx_numbering import W, value
+from services.retrieval.parsers.docx_properties import W, is_on_first, value
 
 _HEADING_NAME = re.compile(r"heading ([1-9])")
-_OFF = {"0", "false", "off"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +74,3 @@ def outline_level(properties: Element | None) -> int:
     """1 for the outermost; 0 when it is not said, 10 for body text."""
     level = value(properties, "outlineLvl")
     return int(level) + 1 if level else 0
-
-
-def is_on(properties: Element | None, name: str) -> bool:
-    """Whether a property that has only two values is set."""
-    return is_on_first([properties], name)
-
-
-def is_on_first(places: Iterable[Element | None], name: str) -> bool:
-    """Whether such a property is set by the first of several that says it."""
-    said = (place.find(f"{W}{name}") for place in places if place is not None)
-    found = next((element for element in said if element is not None), None)
-    return found is not None and found.get(f"{W}val", "true") not in _OFF

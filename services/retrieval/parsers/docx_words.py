@@ -6,8 +6,8 @@ from xml.etree.ElementTree import Element
 
 from services.retrieval.parsers.characters import RAISED, UNREADABLE
 from services.retrieval.parsers.counting import roman
-from services.retrieval.parsers.docx_numbering import BULLET, W, value
-from services.retrieval.parsers.docx_styles import is_on
+from services.retrieval.parsers.docx_numbering import BULLET
+from services.retrieval.parsers.docx_properties import W, is_on, value
 
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
