@@ -1,6 +1,7 @@
 """`verity ingest`: files in, one outcome each; a file that fails does not stop the others."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,14 +17,11 @@ from verity.v1 import retrieval_service_pb2 as pb
 from cli import json_view, manifest, options, output, rpc, system
 from cli.documents import without_text
 from cli.errors import FAILED, CliError
+from cli.files import SUFFIXES, described, expand, is_pattern, left_out
 from cli.text import clean
 from cli.upload import SERVICE, File, OnProgress, send
 
 INTERRUPTED = 130
-# What is taken from a folder; a file that is named outright is sent whatever it is called.
-SUFFIXES = {
-    *(".pdf", ".docx", ".xlsx", ".pptx", ".html", ".htm", ".eml", ".md", ".markdown", ".txt"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,59 +109,32 @@ def ingest(
         readers=reader or [],
         content_type=content_type,
     )
-    files = described(expand(paths), common)
-    if not files:
+    sent = described(expand(paths), common)
+    if not sent:
         raise CliError(f"No file there ends in {', '.join(sorted(SUFFIXES))}.", code="NOT_FOUND")
+    others = left_out(paths, sent)
     console = output.progress(as_json=as_json)
     ended: dict[int, Outcome] = {}
     interrupted = False
     try:
         rpc.run(
             "ingest",
-            lambda: ingest_all(target, files, timeout, console, workers=workers, ended=ended),
+            lambda: ingest_all(target, sent, timeout, console, workers=workers, ended=ended),
         )
     except KeyboardInterrupt:
         interrupted = True
-    outcomes = [ended.get(n, _unfinished(file)) for n, file in enumerate(files)]
+    outcomes = [ended.get(n, _unfinished(file)) for n, file in enumerate(sent)]
     failed = sum(outcome.failed for outcome in outcomes)
     view = {
         "files": [outcome.view() for outcome in outcomes],
         "failed": failed,
+        "left_out": [str(path) for path in others],
         "interrupted": interrupted,
     }
-    output.show(view, Group(*(outcome.line() for outcome in outcomes)), as_json=as_json)
+    lines = [*(outcome.line() for outcome in outcomes), *_left_out(others)]
+    output.show(view, Group(*lines), as_json=as_json)
     if failed:
         raise typer.Exit(INTERRUPTED if interrupted else FAILED)
-
-
-def expand(paths: Sequence[str]) -> list[Path]:
-    """The files meant, each once, in order; one that is not there is kept, to fail by its name."""
-    return list(dict.fromkeys(file for path in paths for file in _files(Path(path))))
-
-
-def _files(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        found = (p for p in sorted(path.rglob("*")) if p.suffix.lower() in SUFFIXES or _says(p))
-        yield from (p for p in found if p.is_file())
-    elif path.exists() or not any(c in str(path) for c in "*?["):
-        yield path
-    else:
-        # Quoted, or in a shell that leaves patterns alone.
-        root = Path(path.anchor)
-        yield from sorted(p for p in root.glob(str(path.relative_to(root))) if p.is_file())
-
-
-def described(paths: Sequence[Path], common: pb.IngestMetadata) -> list[File]:
-    """The files with what is said of each: by their folder's manifest, else on the command line."""
-    listed = [file for path in paths if _says(path) for file in manifest.read(path, common)]
-    by_path = {path.resolve(): File(path, common) for path in paths if not _says(path)}
-    # Where a manifest speaks of a file, its word holds.
-    by_path.update((file.path.resolve(), file) for file in listed)
-    return list(by_path.values())
-
-
-def _says(path: Path) -> bool:
-    return path.name == manifest.NAME
 
 
 async def ingest_all(
@@ -204,7 +175,9 @@ async def ingest_all(
                     try:
                         with rpc.explained(SERVICE, target):
                             if number in repeated:
-                                raise _name_taken()
+                                raise _name_taken(files[repeated[number]])
+                            if is_pattern(file.path):
+                                raise _nothing_matches()
                             with _bar(progress, file) as update:
                                 result = await send(stub, file, seconds, update)
                         outcomes[number] = Outcome(file.path, result)
@@ -219,17 +192,30 @@ async def ingest_all(
     return [outcomes[number] for number in range(len(files))]
 
 
-def _repeated(files: Sequence[File]) -> set[int]:
-    """A document is known by its name without folders: those that would replace one before them."""
+def _repeated(files: Sequence[File]) -> dict[int, int]:
+    """Those that would replace one before them, and which; documents are known by their names."""
     first: dict[str, int] = {}
-    return {n for n, file in enumerate(files) if first.setdefault(file.path.name, n) != n}
+    places = {number: first.setdefault(file.name, number) for number, file in enumerate(files)}
+    return {number: place for number, place in places.items() if number != place}
 
 
-def _name_taken() -> CliError:
+def _name_taken(other: File) -> CliError:
     return CliError(
-        "Another file of this name was given, which this one would replace; rename one.",
+        f"{other.path} has this name too, and would be replaced.",
         code="ALREADY_EXISTS",
+        hint=f"Rename one, or give it a source_name in its folder's {manifest.NAME}.",
     )
+
+
+def _nothing_matches() -> CliError:
+    return CliError("No file matches this.", code="NOT_FOUND")
+
+
+def _left_out(paths: Sequence[Path]) -> Iterator[Text]:
+    if paths:
+        endings = Counter(path.suffix.lower() or "without an ending" for path in paths)
+        kinds = ", ".join(f"{count} {clean(ending)}" for ending, count in endings.most_common())
+        yield Text(f"- left out, of kinds that are not read in folders: {kinds}", "yellow")
 
 
 def _unfinished(file: File) -> Outcome:

@@ -14,8 +14,8 @@ NAME = "corpus.yaml"
 _AUTHORITIES = ("HIGH", "MEDIUM", "STANDARD")
 _DATES = ("published", "effective_from", "effective_to")
 _LISTS = ("tags", "supersedes", "readers")
-# `name` is for readers: a document is known by its file's name.
-_KEYS = {"file", "name", "type", "authority", *_DATES, *_LISTS}
+# `name` is for readers: a document is known by its `source_name`; not given, that is its file's.
+_KEYS = {"file", "name", "source_name", "type", "authority", *_DATES, *_LISTS}
 
 
 def read(path: Path, defaults: pb.IngestMetadata | None = None) -> list[File]:
@@ -48,6 +48,7 @@ def _metadata(
 ) -> pb.IngestMetadata:
     metadata = pb.IngestMetadata()
     metadata.CopyFrom(defaults)
+    metadata.source_name = str(entry.get("source_name") or "")
     if entry.get("type"):
         metadata.document_type = str(entry["type"])
     if "authority" in entry:

@@ -34,6 +34,11 @@ class File:
     path: Path
     metadata: pb.IngestMetadata
 
+    @property
+    def name(self) -> str:
+        """What the document is known by: without folders, unless it was given another name."""
+        return self.metadata.source_name or self.path.name
+
 
 async def send(
     stub: rpc_pb.RetrievalServiceStub, file: File, seconds: float, on_progress: OnProgress
@@ -81,8 +86,9 @@ async def _requests(
     try:
         # Off the event loop, as all that follows.
         digest = await asyncio.to_thread(hashlib.file_digest, content, "sha256")
-        metadata = pb.IngestMetadata(source_name=file.path.name)
-        metadata.MergeFrom(file.metadata)
+        metadata = pb.IngestMetadata()
+        metadata.CopyFrom(file.metadata)
+        metadata.source_name = file.name
         metadata.size_bytes = os.fstat(content.fileno()).st_size
         metadata.sha256 = digest.hexdigest()
         yield pb.IngestDocumentRequest(metadata=metadata)

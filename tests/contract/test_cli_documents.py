@@ -115,7 +115,7 @@ async def test_a_file_that_fails_is_named_and_the_others_are_in(tmp_path):
     fake = FakeRetrieval()
     async with served("RetrievalService", fake) as address:
         done = await verity(
-            "ingest", "a.pdf", "b.pdf", "gone.pdf", "c.pdf", "again", "--json",
+            "ingest", "a.pdf", "b.pdf", "gone.pdf", "c.pdf", "again", "*.dpf", "--json",
             "--address", address, cwd=tmp_path,
         )  # fmt: skip
         told = await verity("ingest", "a.pdf", "c.pdf", "--address", address, cwd=tmp_path)
@@ -128,7 +128,10 @@ async def test_a_file_that_fails_is_named_and_the_others_are_in(tmp_path):
     assert files["gone.pdf"]["error"]["code"] == "UNREADABLE"
     assert files["c.pdf"]["outcome"] == "CREATED"
     assert files["again/c.pdf"]["error"]["code"] == "ALREADY_EXISTS"
-    assert done.json["failed"] == 4
+    assert files["again/c.pdf"]["error"]["message"].startswith("c.pdf has this name too")
+    assert files["*.dpf"]["error"]["message"] == "No file matches this."
+    assert done.json["left_out"] == []
+    assert done.json["failed"] == 5
     assert told.code == 1
     assert "✗ a.pdf: error: The file is encrypted; remove its password. (ENCRYPTED" in told.stdout
     assert "✓ c.pdf unchanged" in told.stdout

@@ -8,7 +8,8 @@ from verity.v1 import retrieval_service_pb2 as pb
 
 from cli import manifest, samples
 from cli.errors import CliError
-from cli.ingest import Outcome, described, expand
+from cli.files import described, expand, left_out
+from cli.ingest import Outcome, _left_out
 
 
 @pytest.fixture
@@ -34,6 +35,32 @@ def test_a_file_that_is_named_is_taken_whatever_it_is_called(folder):
 
 def test_a_pattern_the_shell_left_alone_is_matched(folder):
     assert names("*.pdf", str(folder / "sub" / "*")) == ["b.pdf", str(folder / "sub" / "c.txt")]
+
+
+def test_a_pattern_that_nothing_matches_is_kept_to_fail_by_its_name(folder):
+    assert names("b.pdf", "typo/*.pdf") == ["b.pdf", "typo/*.pdf"]
+
+
+def test_what_is_hidden_or_beside_an_open_document_is_not_sent(folder):
+    for name in (".git/x.md", ".a.txt", "._b.pdf", "~$b.docx", "__MACOSX/b.pdf", "Thumbs.db"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("x")
+    assert names(".") == ["a.MD", "b.pdf", "sub/c.txt"]
+    assert names("*.pdf", "*.docx") == ["b.pdf", "*.docx"]
+    assert names(".a.txt", ".*.txt", ".git") == [".a.txt", ".git/x.md"]
+    sent = described(expand(["."]), pb.IngestMetadata())
+    assert left_out(["."], sent) == [Path("image.png")]
+
+
+def test_what_is_left_out_of_a_folder_is_counted_by_what_it_ends_in(folder):
+    for name in ("x.rtf", "sub/y.RTF", "z.csv", "LICENSE"):
+        (folder / name).write_text("x")
+    (folder / "corpus.yaml").write_text("documents: [{file: z.csv}]")
+    others = left_out([".", "sub"], described(expand(["."]), pb.IngestMetadata()))
+    assert [line.plain for line in _left_out(others)] == [
+        "- left out, of kinds that are not read in folders: 2 .rtf, 1 without an ending, 1 .png"
+    ]
+    assert list(_left_out([])) == []
 
 
 def test_a_name_with_brackets_is_a_file_before_it_is_a_pattern(folder):
@@ -89,6 +116,12 @@ def test_a_manifest_that_is_named_brings_its_own_files_only(folder):
     (folder / "corpus.yaml").write_text("documents: [{file: sub/c.txt, tags: []}]")
     (file,) = described(expand(["corpus.yaml"]), pb.IngestMetadata(tags=["x"]))
     assert (str(file.path), list(file.metadata.tags)) == ("sub/c.txt", [])
+
+
+def test_a_manifest_may_give_a_document_another_name_than_its_files(folder):
+    (folder / "corpus.yaml").write_text("documents: [{file: sub/c.txt, source_name: c 2024.txt}]")
+    files = described(expand(["."]), pb.IngestMetadata())
+    assert sorted(file.name for file in files) == ["a.MD", "b.pdf", "c 2024.txt"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a file is taken for, and how one that cannot be read is refused."""
 
 import io
+import zipfile
 
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
@@ -131,3 +132,13 @@ def test_a_refusal_says_nothing_of_what_is_in_the_file():
     with pytest.raises(InvalidInput) as caught:
         parse(b"my secret words", "policy.pdf")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["policy.odt", "policy.docx", "policy"])
+def test_another_kind_of_zipped_document_is_refused_by_what_it_says_it_is(name):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", "<a/>")
+    with pytest.raises(InvalidInput, match=r"application/vnd\.oasis\.opendocument\.text[ ;]"):
+        parse(out.getvalue(), name)

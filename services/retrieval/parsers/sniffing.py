@@ -40,6 +40,8 @@ _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]{0,2000}-->\s*)*<(?:!doctype\s+html|html)\b",
     re.IGNORECASE,
 )
+# Other kinds of document that are zipped begin with their media type, as OpenDocument does.
+_ZIP_OF = re.compile(rb"PK\x03\x04.{26}mimetype(application/[a-z0-9.+-]+)", re.DOTALL)
 # Some writers put other bytes before a PDF's header; readers look this far.
 _PDF_HEADER_WITHIN = 1024
 _HTML_WITHIN = 2048
@@ -176,6 +178,8 @@ def _kind_within(data: bytes, media_type: str, claims: Collection[str]) -> str:
         )
     if media_type != _ZIP or (claims and not _ZIPPED.intersection(claims)):
         return media_type
+    if named := _ZIP_OF.match(data):
+        return named[1].decode()
     with office.opened(data) as package:
         if package.has_macros:
             return office.WITH_MACROS
