@@ -15,6 +15,8 @@ LINE_HYPHEN = r"[-\u2010][^\S\n]*\n[^\S\n]*"
 
 def folded(text: str) -> str:
     """Comparable with other folded texts, and of another length than the text."""
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFKC", text).casefold().replace("\N{SOFT HYPHEN}", "")
     return with_ascii_digits(plain)
 

@@ -1,16 +1,15 @@
 """What a query names exactly: numbers of sections, and words in quotation marks."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from services.retrieval.passage import Passage
+from services.retrieval.phrases import has_words, quoted, words
 from services.retrieval.sections import LABEL, section_keys
 
 _MAX_TERMS = 10
-_MIN_PHRASE = 2
 # "What does section 4.2 say about proof of funds?"
 _MOST_OTHER_WORDS = 5
 _SHORTEST_CONTENT = 4
@@ -29,9 +28,6 @@ _BARE = re.compile(
     r"|(?:sec|art|cl|para)_[0-9]{1,4}(?:\.[0-9]{1,3})*)(?![\w%])",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(
-    r"\"([^\"]{3,300})\"|\u201c([^\u201d]{3,300})\u201d|\u00ab([^\u00bb]{3,300})\u00bb"
-)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -48,7 +44,7 @@ class Named:
 
     Attributes:
         text: As the query has it.
-        key: How passages are compared with it: a section's key, or the folded words.
+        key: What tells it from others: a section's key, or the words as they are compared.
     """
 
     kind: Kind
@@ -58,7 +54,8 @@ class Named:
 
 def named(query: str) -> tuple[Named, ...]:
     """Everything that a query names, in order of kind, each once."""
-    found = [*_sections(query), *_phrases(query)]
+    phrases = (Named(Kind.PHRASE, text, words(text)) for text in quoted(query))
+    found = [*_sections(query), *phrases]
     return tuple({(one.kind, one.key): one for one in found}.values())[:_MAX_TERMS]
 
 
@@ -83,7 +80,7 @@ def has(passage: Passage, wanted: Named) -> bool:
     """Whether a passage is, or is in, the section that is named, or has the words."""
     if wanted.kind is Kind.SECTION:
         return wanted.key in section_keys(passage.section_id)
-    return f" {wanted.key} " in f" {_words(passage.text)} "
+    return has_words(passage.text, wanted.text)
 
 
 def _sections(query: str) -> Iterator[Named]:
@@ -91,19 +88,3 @@ def _sections(query: str) -> Iterator[Named]:
         yield Named(Kind.SECTION, match[0].strip(), section_keys(match["number"])[0])
     for match in _APART.finditer(query):
         yield Named(Kind.SECTION, match[0], section_keys(match[0])[0])
-
-
-def _phrases(query: str) -> Iterator[Named]:
-    for match in _QUOTED.finditer(query):
-        text = next(filter(None, match.groups()))
-        key = _words(text)
-        if len(key.split()) >= _MIN_PHRASE or len(key) > len("short"):
-            yield Named(Kind.PHRASE, text, key)
-
-
-def _words(text: str) -> str:
-    return " ".join(_WORD.findall(_folded(text)))
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().replace("\N{SOFT HYPHEN}", "")
