@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from services.retrieval.passage import Copy, Passage
@@ -50,22 +50,33 @@ def collapse(ranked: Sequence[Passage]) -> tuple[list[Passage], int]:
     words = [_words(passage.text) for passage in ranked]
     times = Counter(words)
     read = cache(_read)
-    groups: list[list[Passage]] = []
-    alike: defaultdict[str, list[list[Passage]]] = defaultdict(list)
+    groups: list[_Group] = []
+    alike: defaultdict[str, list[_Group]] = defaultdict(list)
     for passage, said in zip(ranked, words, strict=True):
-        for members in alike[said]:
-            if all(
-                passage.document_id != member.document_id
-                and read(passage.text).is_same_as(read(member.text))
-                for member in members
+        for group in alike[said]:
+            if passage.document_id not in group.documents and (
+                passage.text in group.texts
+                or all(read(passage.text).is_same_as(read(text)) for text in group.texts)
             ):
-                members.append(passage)
                 break
         else:
-            groups.append([passage])
+            group = _Group()
+            groups.append(group)
             if times[said] > 1 and _is_long(passage.text):
-                alike[said].append(groups[-1])
-    return [_standing_for(members) for members in groups], len(ranked) - len(groups)
+                alike[said].append(group)
+        group.members.append(passage)
+        group.documents.add(passage.document_id)
+        group.texts.add(passage.text)
+    return [_standing_for(group.members) for group in groups], len(ranked) - len(groups)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Copies of each other, and the documents they are of."""
+
+    members: list[Passage] = field(default_factory=list)
+    documents: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
 
 
 def _standing_for(members: Sequence[Passage]) -> Passage:

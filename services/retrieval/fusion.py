@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from services.retrieval.index import Hit
 
+_LEAST = 1e-9
+
 
 def fuse(
     dense: Sequence[Hit], sparse: Sequence[Hit], *, depth: int, dense_weight: float
@@ -27,6 +29,21 @@ def fuse(
     return {id_: dense_weight * by_dense[id_] + (1 - dense_weight) * by_sparse[id_] for id_ in ids}
 
 
+def reread(sums: Mapping[str, float], scores: Mapping[str, float]) -> dict[str, float]:
+    """The sums where a reranker has read some passages: in deviations of its scores' log odds.
+
+    Scores of two scales do not compare: those that it has not read follow in their order, clearly
+    below its last.
+
+    Args:
+        sums: As they were fused.
+        scores: What the reranker gives, 0 to 1.
+    """
+    read = dict(zip(scores, _in_deviations(list(map(_log_odds, scores.values()))), strict=True))
+    below = min(read.values()) - 1 - max(sums.values())
+    return {id_: below + total for id_, total in sums.items()} | read
+
+
 def best_first(sums: Mapping[str, float]) -> list[str]:
     """Ids by their sums, ties by id."""
     return sorted(sums, key=lambda id_: (-sums[id_], id_))
@@ -43,8 +60,18 @@ def _standardised(ids: Sequence[str], hits: Sequence[Hit], depth: int) -> Mappin
     # full one, all that is known of the others is that they are not above its last hit.
     missing = min(scores.values()) if len(hits) >= depth else 0.0
     values = [scores.get(id_, missing) for id_ in ids]
+    return dict(zip(ids, _in_deviations(values), strict=True))
+
+
+def _in_deviations(values: Sequence[float]) -> list[float]:
     deviation = statistics.pstdev(values) if values else 0.0
     if deviation == 0:
-        return dict.fromkeys(ids, 0.0)
+        return [0.0] * len(values)
     mean = statistics.fmean(values)
-    return {id_: (value - mean) / deviation for id_, value in zip(ids, values, strict=True)}
+    return [(value - mean) / deviation for value in values]
+
+
+def _log_odds(score: float) -> float:
+    # Rounded, a score can be 0 or 1.
+    score = min(max(score, _LEAST), 1 - _LEAST)
+    return math.log(score / (1 - score))

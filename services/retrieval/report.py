@@ -1,6 +1,5 @@
 """What a search looked through, what it left out, and why."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -66,26 +65,3 @@ class Report:
     collapsed: int = 0
     crowded_out: int = 0
     included_out_of_force: bool = False
-
-
-def spread(ranked: Sequence[Passage], limit: int, most: int) -> tuple[list[Passage], int]:
-    """The passages with at most so many of one document, and how many that cost a place.
-
-    Args:
-        ranked: The passages, best first.
-        limit: Places there are; what falls out behind them costs none.
-        most: The most of one document; 0: any number.
-    """
-    if not most:
-        return list(ranked), 0
-    kept: list[Passage] = []
-    places: dict[str, int] = {}
-    crowded_out = 0
-    for passage in ranked:
-        place = places.get(passage.document_id, 0)
-        if place < most:
-            places[passage.document_id] = place + 1
-            kept.append(passage)
-        elif len(kept) < limit:
-            crowded_out += 1
-    return kept, crowded_out

@@ -1,8 +1,8 @@
-"""What orders the best passages anew by reading each together with the question."""
+"""What says anew how near the best passages are by reading each together with the question."""
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
@@ -40,32 +40,27 @@ class Reranking:
         """The reranker's; empty when there is none."""
         return self.reranker.name if self.reranker else ""
 
-    async def ordered(
+    async def scores(
         self, query: str, ranked: Sequence[Passage], *, asked: bool | None
-    ) -> tuple[list[Passage], Outcome]:
-        """The passages, best first, and whether the reranker had a say.
+    ) -> tuple[dict[str, float], Outcome]:
+        """What it gives each of the best, by id, and whether it had a say; else nothing.
 
         Args:
             query: The question.
-            ranked: What was found, best first.
+            ranked: What was found, best first. Of copies one is read.
             asked: What the request says; None: it is asked where there is one.
         """
         if self.reranker is None:
-            return list(ranked), Outcome.NOT_CONFIGURED if asked else Outcome.NOT_ASKED
+            return {}, Outcome.NOT_CONFIGURED if asked else Outcome.NOT_ASKED
         if asked is False or not ranked:
-            return list(ranked), Outcome.NOT_ASKED
-        best, rest = ranked[: self.depth], ranked[self.depth :]
-        texts = ["\n".join([*passage.heading_path, passage.text]) for passage in best]
+            return {}, Outcome.NOT_ASKED
+        texts = {passage.id: "\n".join([*passage.heading_path, passage.text]) for passage in ranked}
+        best = list(dict.fromkeys(texts.values()))[: self.depth]
         try:
             async with asyncio.timeout(self.seconds):
-                scores = await self.reranker.scores(query, texts)
-            rescored = [
-                replace(passage, score=score) for passage, score in zip(best, scores, strict=True)
-            ]
+                scores = await self.reranker.scores(query, best)
+            by_text = dict(zip(best, scores, strict=True))
         except Exception as error:  # noqa: BLE001 - an order that is less good is no failed search
             structlog.get_logger().warning("rerank_failed", error=type(error).__name__)
-            return list(ranked), Outcome.FAILED
-        rescored.sort(key=lambda passage: (-passage.score, passage.id))
-        # Scores of two scales do not compare: those it has not read follow, below its last.
-        last = rescored[-1].score
-        return rescored + [replace(one, score=last * one.score) for one in rest], Outcome.DONE
+            return {}, Outcome.FAILED
+        return {id_: by_text[text] for id_, text in texts.items() if text in by_text}, Outcome.DONE

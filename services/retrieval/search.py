@@ -1,35 +1,35 @@
 """Finds passages by meaning and by words, and says what was searched and what was left out."""
 
 import asyncio
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from services.chassis import telemetry
-from services.chassis.errors import NotFound
 from services.retrieval import bm25
 from services.retrieval.batching import Batcher, Lane
 from services.retrieval.catalog import Catalog, Filter, in_motion
-from services.retrieval.copies import collapse
 from services.retrieval.embedding import Vector
 from services.retrieval.exclusions import Exclusion, out_of_force
-from services.retrieval.fusion import best_first, fuse, to_score
+from services.retrieval.fusion import best_first, fuse, reread, to_score
 from services.retrieval.index import Hit, SparseVector
+from services.retrieval.neighbours import with_neighbours
 from services.retrieval.passage import Groups, Passage
+from services.retrieval.placing import placed
 from services.retrieval.preference import Preference
-from services.retrieval.report import Report, Wishes, spread
+from services.retrieval.report import Report, Wishes
 from services.retrieval.reranking import Reranking
-from services.retrieval.routing import Kind, Named, has, leading, named
+from services.retrieval.routing import Kind, Named, has, named
 from services.retrieval.standing import Standing
+from services.retrieval.thinning import Thinned, thin
 
 # How far each of the two searches looks. A passage that is beyond this in both is not found.
 _DEPTH = 100
 # How many of the best are read, so that copies and crowds can fall out of them.
 _POOL = 40
+# The most searches for that, each without the documents of which something fell out before.
+_SEARCHES = 4
 _MISSES = 5
-# More than any sum of standardised scores: what the query names comes first.
-_NAMED_BONUS = 12.0
 # A document may be replaced between the search and the reading of its passages.
 _ROUNDS = 5
 
@@ -58,6 +58,19 @@ class _Question:
     dense: Vector
     sparse: SparseVector
     named: tuple[Named, ...]
+    day: str
+    limit: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """What was found, how near it is, and what of it was read, best first."""
+
+    hits: Hits
+    sums: Mapping[str, float]
+    ranked: Sequence[Passage]
+    thinned: Thinned
 
 
 class Searcher:
@@ -99,59 +112,93 @@ class Searcher:
         """At most `limit` passages, best first, ties by id; each followed by its neighbours."""
         day = wishes.as_of or self._today().isoformat()
         (dense,) = await self._batcher.embed([query], Lane.QUERY)
-        question = _Question(tenant, query, dense, bm25.query_vector(query), named(query))
+        most = wishes.max_per_document or self._ranking.max_per_document
+        question = _Question(
+            tenant, query, dense, bm25.query_vector(query), named(query), day, limit, most
+        )
         with telemetry.span("search"):
             left_out: tuple[Exclusion, ...] = ()
             admitted = narrow
             if not wishes.include_out_of_force:
                 left_out = await out_of_force(self._catalog, tenant, narrow, day)
                 admitted = replace(narrow, day=day, without_ids=_superseded(left_out))
-            (ranked, hits), counts = await asyncio.gather(
-                self._ranked(question, admitted, limit, day),
-                self._catalog.counts(tenant, admitted),
+            pool, counts = await asyncio.gather(
+                self._pool(question, admitted), self._catalog.counts(tenant, admitted)
             )
-            left_out = await self._with_best(question, narrow, left_out, hits, limit)
-        routed = tuple((one, sum(has(p, one) for p in ranked)) for one in question.named)
+            left_out = await self._with_best(question, narrow, left_out, pool.hits)
+        routed = tuple((one, sum(has(p, one) for p in pool.ranked)) for one in question.named)
         reranking = self._ranking.reranking
-        ranked, outcome = await reranking.ordered(query, ranked, asked=wishes.rerank)
-        ranked, collapsed = collapse(ranked)
-        most = wishes.max_per_document or self._ranking.max_per_document
-        ranked, crowded_out = spread(ranked, limit, most)
-        found = await self._with_neighbours(tenant, ranked[:limit], wishes.neighbours)
+        scores, outcome = await reranking.scores(query, pool.ranked, asked=wishes.rerank)
+        thinned = pool.thinned
+        if scores:
+            ranked = self._placed(question, reread(pool.sums, scores), pool.ranked)
+            thinned = thin(ranked, limit, most)
+        found = await with_neighbours(
+            self._catalog, tenant, thinned.kept[:limit], wishes.neighbours
+        )
         return found, Report(
             collection=self._catalog.collection,
             document_count=counts[0],
             passage_count=counts[1],
             query=query,
             as_of=day,
-            nearest_misses=tuple(ranked[limit : limit + _MISSES]),
+            nearest_misses=tuple(thinned.kept[limit : limit + _MISSES]),
             routed=routed,
             exclusions=left_out,
             reranking=outcome,
             reranker=reranking.name,
-            collapsed=collapsed,
-            crowded_out=crowded_out,
+            collapsed=thinned.collapsed,
+            crowded_out=thinned.crowded_out,
             included_out_of_force=wishes.include_out_of_force,
         )
 
-    async def _ranked(
-        self, question: _Question, narrow: Filter, limit: int, day: str
-    ) -> tuple[list[Passage], Hits]:
-        """The best, with some more than are wanted, and the hits they are from."""
-        # Each document's worth of places may fall out.
-        most = max(_POOL, 2 * limit + _MISSES)
+    async def _pool(self, question: _Question, narrow: Filter) -> _Pool:
+        """What was found, with some more than are wanted."""
         for attempt in range(_ROUNDS):
             # While nothing is being written, what is found is current: to look at that which is
             # read is enough. Where it was not, all is looked at.
-            hits, also = await self._hits(question, narrow, checked=attempt > 0)
-            sums = fuse(*hits, depth=_DEPTH, dense_weight=self._ranking.dense_weight)
-            lowest = min(sums.values(), default=0.0)
-            sums |= {id_: lowest for id_ in also if id_ not in sums}
-            ids = list(dict.fromkeys([*best_first(sums)[:most], *also]))
-            found = await self._catalog.read(question.tenant, ids, narrow)
-            if len(found) == len(ids):
-                return self._ordered(question, sums, found.values(), limit, day), hits
+            if pool := await self._filled(question, narrow, checked=attempt > 0):
+                return pool
         raise in_motion()
+
+    async def _filled(self, question: _Question, narrow: Filter, *, checked: bool) -> _Pool | None:
+        """A pool in which enough is left, if there is; None when something was replaced meanwhile.
+
+        Else twice as many of the hits are read; and once all are, it is searched on without the
+        documents of which something fell out.
+        """
+        wanted = question.limit + _MISSES
+        size, searches = max(_POOL, question.limit + wanted), 1
+        hits, also = await self._hits(question, narrow, checked=checked)
+        last, spent = hits, frozenset[str]()
+        read: dict[str, Passage] = {}
+        while True:
+            sums = self._sums(hits, also)
+            best = dict.fromkeys([*best_first(sums)[:size], *also])
+            unread = [id_ for id_ in best if id_ not in read]
+            found = await self._catalog.read(question.tenant, unread, narrow)
+            if len(found) < len(unread):
+                return None
+            read |= found
+            ranked = self._placed(question, sums, read.values())
+            thinned = thin(ranked, question.limit, question.most)
+            is_enough = len(thinned.kept) >= wanted
+            if not is_enough and len(read) < len(sums):
+                size *= 2
+                continue
+            were_all = all(len(part) < _DEPTH for part in last)
+            if is_enough or were_all or thinned.spent <= spent or searches == _SEARCHES:
+                return _Pool(hits, sums, ranked, thinned)
+            spent |= thinned.spent
+            others = replace(narrow, without_ids=(*narrow.without_ids, *sorted(spent)))
+            last = await self._near(question, question.sparse, others, checked=checked)
+            hits = _joined(hits, last)
+            size, searches = size + 2 * _DEPTH, searches + 1
+
+    def _sums(self, hits: Hits, also: Iterable[str] = ()) -> dict[str, float]:
+        sums = fuse(*hits, depth=_DEPTH, dense_weight=self._ranking.dense_weight)
+        lowest = min(sums.values(), default=0.0)
+        return dict.fromkeys(also, lowest) | sums
 
     async def _hits(
         self, question: _Question, narrow: Filter, *, checked: bool
@@ -169,10 +216,10 @@ class Searcher:
         (hits, *more) = await asyncio.gather(*searches)
         if not keys:
             return hits, [hit.id for _, sparse in more for hit in sparse[:_POOL]]
-        (dense, sparse), *more = more
-        also = [hit.id for part in (dense, sparse) for hit in part[:_POOL]]
+        of_sections, *more = more
+        also = [hit.id for part in of_sections for hit in part[:_POOL]]
         also += [hit.id for _, part in more for hit in part[:_POOL]]
-        return (_joined(hits[0], dense), _joined(hits[1], sparse)), also
+        return _joined(hits, of_sections), also
 
     async def _near(
         self,
@@ -193,29 +240,18 @@ class Searcher:
             checked=checked,
         )
 
-    def _ordered(
-        self,
-        question: _Question,
-        sums: dict[str, float],
-        passages: Iterable[Passage],
-        limit: int,
-        day: str,
+    def _placed(
+        self, question: _Question, sums: Mapping[str, float], passages: Collection[Passage]
     ) -> list[Passage]:
-        preference = self._ranking.preference
-        totals = {p.id: sums[p.id] + preference.bonus(p.metadata, day) for p in passages}
-        by_id = {p.id: p for p in passages}
-        order = best_first(totals)
-        # Half of the places at most: many documents may have a section of that number.
-        for id_ in _having(leading(question.text, question.named), order, by_id)[
-            : (limit + 1) // 2
-        ]:
-            totals[id_] += _NAMED_BONUS
-        # What is only mentioned has a place, the last: the reader may want to look there.
-        mentioned = _having(question.named, order, by_id)[:1]
-        order = best_first(totals)
-        if mentioned and order.index(mentioned[0]) >= limit:
-            totals[mentioned[0]] = math.nextafter(totals[order[limit - 1]], math.inf)
-        return [replace(by_id[id_], score=to_score(totals[id_])) for id_ in best_first(totals)]
+        return placed(
+            passages,
+            sums,
+            query=question.text,
+            named=question.named,
+            preference=self._ranking.preference,
+            day=question.day,
+            limit=question.limit,
+        )
 
     async def _with_best(
         self,
@@ -223,21 +259,15 @@ class Searcher:
         narrow: Filter,
         left_out: Sequence[Exclusion],
         hits: Hits,
-        limit: int,
     ) -> tuple[Exclusion, ...]:
         """What was left out, that which would have been among the best first."""
         if not left_out:
             return ()
         only = replace(narrow, document_ids=tuple(one.document.id for one in left_out))
         dense, sparse = await self._near(question, question.sparse, only)
-        sums = fuse(
-            _joined(hits[0], dense),
-            _joined(hits[1], sparse),
-            depth=_DEPTH,
-            dense_weight=self._ranking.dense_weight,
-        )
+        sums = self._sums(_joined(hits, (dense, sparse)))
         theirs = {hit.id for hit in (*dense, *sparse)}
-        ids = [id_ for id_ in best_first(sums)[:limit] if id_ in theirs]
+        ids = [id_ for id_ in best_first(sums)[: question.limit] if id_ in theirs]
         read = await self._catalog.read(question.tenant, ids)
         best: dict[str, Passage] = {}
         for id_ in ids:
@@ -246,39 +276,15 @@ class Searcher:
         found = [replace(one, best=best.get(one.document.id)) for one in left_out]
         return tuple(sorted(found, key=lambda one: -one.best.score if one.best else 0.0))
 
-    async def _with_neighbours(
-        self, tenant: str, found: Sequence[Passage], each_side: int
-    ) -> tuple[Passage, ...]:
-        if not each_side:
-            return tuple(found)
-        try:
-            around = await asyncio.gather(
-                *(self._catalog.neighbours(tenant, passage, each_side) for passage in found)
-            )
-        except NotFound as error:  # Replaced since it was found.
-            raise in_motion() from error
-        taken = {passage.id for passage in found}
-        result: list[Passage] = []
-        for passage, (before, after) in zip(found, around, strict=True):
-            result.append(passage)
-            for neighbour in (*before, *after):
-                if neighbour.id not in taken:
-                    taken.add(neighbour.id)
-                    result.append(replace(neighbour, neighbour_of=passage.id))
-        return tuple(result)
-
 
 def _superseded(left_out: Iterable[Exclusion]) -> tuple[str, ...]:
     # The others' dates are compared in the store.
     return tuple(one.document.id for one in left_out if one.standing is Standing.SUPERSEDED)
 
 
-def _having(
-    wanted: Sequence[Named], order: Sequence[str], by_id: Mapping[str, Passage]
-) -> list[str]:
-    return [id_ for id_ in order if any(has(by_id[id_], one) for one in wanted)]
-
-
-def _joined(hits: Sequence[Hit], more: Sequence[Hit]) -> list[Hit]:
-    by_id = {hit.id: hit for hit in (*hits, *more)}
-    return sorted(by_id.values(), key=lambda hit: -hit.score)
+def _joined(hits: Hits, more: Hits) -> Hits:
+    dense, sparse = (
+        sorted({hit.id: hit for hit in (*one, *other)}.values(), key=lambda hit: -hit.score)
+        for one, other in zip(hits, more, strict=True)
+    )
+    return dense, sparse

@@ -307,6 +307,25 @@ async def test_a_reranker_that_fails_leaves_the_order_of_the_search_and_the_repo
     assert "secret" not in said.out + said.err
 
 
+async def test_the_section_that_a_query_names_comes_first_with_a_reranker_too(embedded):
+    text = "\f".join(f"proof of funds, said here as {'more ' * n}\n" for n in range(6))
+    await ingest(embedded, text, "manual.txt")
+    ranking = {"reranking": Reranking(Backwards())}
+    passages, report = await search(embedded, "Section 5.1", limit=3, ranking=ranking)
+    assert passages[0].section_id == "5.1"
+    assert report.reranking is Outcome.DONE
+
+
+async def test_a_reranker_reads_each_text_once(embedded):
+    await ingest(embedded, RULE.format(25), "law.txt")
+    await ingest(embedded, RULE.format(25) + "\n", "blog.txt")
+    await ingest(embedded, "funds\n", "other.txt")
+    reranker = Backwards()
+    passages, _ = await search(embedded, ranking={"reranking": Reranking(reranker, depth=2)})
+    assert sorted(reranker.read) == [f"Page 1\n{text}" for text in ("funds\n", RULE.format(25))]
+    assert [len(passage.copies) for passage in passages] == [0, 1]
+
+
 async def test_a_request_may_do_without_the_reranker_and_hears_when_there_is_none(embedded):
     await ingest(embedded, "proof of funds\nproof\n")
     reranker = Backwards()

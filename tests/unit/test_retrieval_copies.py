@@ -10,7 +10,7 @@ from test_retrieval_routing import passage
 from services.retrieval.copies import collapse
 from services.retrieval.passage import Metadata
 from services.retrieval.preference import Preference
-from services.retrieval.report import spread
+from services.retrieval.thinning import spread
 
 TEXT = "A corporate entity must state who owns more than 25% of it, and file form 8832."
 
