@@ -82,6 +82,21 @@ def test_headings_have_their_levels_and_numbers():
     ]
 
 
+def test_a_numbered_paragraph_is_a_heading_above_a_list_too_and_goes_on_from_the_headings():
+    document = html.parse(
+        "<h2>4 Owners</h2><p>4.1</p><p>They are named.</p><p>Section 4.2 Duties</p>"
+        "<ul><li>4.3</li><li>Section 4.4: care</li></ul><p>Article 5<br>Care is due.<br>"
+        "Article 6: Fees<br>They are due.</p><table><tr><th>4.3<th>b<tr><td>1<td>2</table>"
+    )
+    assert [(h.level, h.section_id, h.title) for h in document.headings] == [
+        (2, "4", "4 Owners"),
+        (3, "4.1", "4.1"),
+        (3, "4.2", "Section 4.2 Duties"),
+        (3, "5", "Article 5"),
+        (3, "6", "Article 6"),
+    ]
+
+
 def test_lists_keep_their_bullets_and_numbers():
     document = read(
         "<ul><li>One<li><p>Two</p><p>More</p><ol start=3><li>three<li>four</ol></ul>"

@@ -13,7 +13,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from services.retrieval.chunking import chunk
 from services.retrieval.parsers import parse
-from services.retrieval.parsers.numbering import Numbered, levels, read, starts_section
+from services.retrieval.parsers.numbering import Numbered, read
+from services.retrieval.parsers.sequence import follows, levels, starts_section
 
 WIDTH, HEIGHT = A4
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -277,7 +278,70 @@ def test_a_title_that_a_sentence_follows_on_its_line_is_run_in():
         .lines(PROSE, 160)
         .parsed()
     )
-    assert [heading.title for heading in document.headings] == ["3.5 Delivery"]
+    assert [heading.title for heading in document.headings] == ["3.4", "3.5 Delivery"]
+
+
+def test_a_labelled_title_is_a_heading_though_it_ends_in_a_point_or_a_number():
+    document = (
+        Sheet()
+        .line("Article IV", 72)
+        .line("Section 4.01 Making the Advances.", 100)
+        .lines(PROSE, 124)
+        .line("Section 4.02. Notices.", 190, font="Helvetica-Bold")
+        .line("Each notice is made in writing, and reaches the office in time.", 202)
+        .line("Clause 5", 240)
+        .lines(PROSE, 264)
+        .parsed()
+    )
+    assert outline(document) == [
+        (1, "IV", "Article IV"),
+        (2, "4.01", "Section 4.01 Making the Advances."),
+        (2, "4.02", "Section 4.02. Notices."),
+        (1, "5", "Clause 5"),
+    ]
+
+
+def test_a_number_alone_on_its_line_is_a_heading_where_it_goes_on():
+    document = (
+        Sheet()
+        .line("14.2.3 Customer due diligence", 72)
+        .lines(PROSE, 100)
+        .line("14.2.3.Guidance.10", 170)
+        .lines(PROSE, 194)
+        .line("14.3.1", 260)
+        .lines(PROSE, 284)
+        .parsed()
+    )
+    assert [number for _, number, _ in outline(document)] == [
+        "14.2.3",
+        "14.2.3.Guidance.10",
+        "14.3.1",
+    ]
+
+
+def test_large_figures_are_no_headings():
+    document = (
+        Sheet()
+        .line("4.7", 72, size=24)
+        .line("Average rating of our branches by their customers", 100)
+        .line("4.8", 140, size=24)
+        .line("Average rating of our machines by their customers", 170)
+        .parsed()
+    )
+    assert document.headings == ()
+
+
+def test_a_word_and_a_mark_begin_a_section_on_a_new_page_whatever_the_page_above_ends_with():
+    document = (
+        Sheet()
+        .line("Item 6\u2014Reserved", 72)
+        .line("Item 7\u2014Discussion of results (amounts in millions, except", 790)
+        .page()
+        .line("Item 8\u2014Financial statements", 72)
+        .lines(PROSE, 84)
+        .parsed()
+    )
+    assert [number for _, number, _ in outline(document)] == ["6", "7", "8"]
 
 
 def test_references_contents_and_run_in_words_are_no_headings():
@@ -346,7 +410,7 @@ def test_a_wider_gap_starts_a_paragraph_and_a_column_does_not():
             "14.2.3.Guidance.10 Owners",
             Numbered("14.2.3.Guidance.10", "bare", 5, False, 18, "Owners"),
         ),
-        ("1.2.1.Guidance", None),
+        ("1.2.1.Guidance", Numbered("1.2.1.Guidance", "bare", 4, False, 14, "")),
         ("1.1.1.(1) Owners", Numbered("1.1.1.(1)", "bare", 4, False, 9, "Owners")),
         ("4.2(a) Owners", Numbered("4.2(a)", "bare", 3, False, 6, "Owners")),
         ("APP3.A3.1.1 Forms", Numbered("APP3.A3.1.1", "bare", 4, False, 11, "Forms")),
@@ -357,7 +421,20 @@ def test_a_wider_gap_starts_a_paragraph_and_a_column_does_not():
         ("1,000 units", None),
         ("Sections apply", None),
         ("Partner 5", None),
-        ("4.2", None),
+        ("3.3.7A Owners", Numbered("3.3.7A", "bare", 3, False, 6, "Owners")),
+        ("Item 8\u2014Owners", Numbered("8", "section", 1, True, 7, "Owners")),
+        ("Section 4.2\u2013Owners", Numbered("4.2", "section", 2, True, 12, "Owners")),
+        ("Item 16 \u2013 10-K summary", Numbered("16", "section", 1, True, 9, "10-K summary")),
+        (
+            "Section 4.2 \u2013 4.5 apply",
+            Numbered("4.2", "section", 2, False, 11, "\u2013 4.5 apply"),
+        ),
+        (
+            "Section 1.409A- 1(i), any",
+            Numbered("1.409A", "section", 2, False, 14, "- 1(i), any"),
+        ),
+        ("4.2", Numbered("4.2", "bare", 2, False, 3, "")),
+        ("42", None),
         ("", None),
     ],
 )
@@ -379,6 +456,39 @@ def test_an_unmarked_number_starts_a_section_only_in_sequence():
     assert not starts_section(nine, four)
     assert not starts_section(five, None)
     assert starts_section(read("1.1 Purpose"), None)
+    assert starts_section(four, None, later=[None, read("4.8 Funds")])
+    assert not starts_section(four, None, later=[nine])
+
+
+def test_a_number_that_is_all_of_its_line_starts_a_section_only_as_the_next_one():
+    previous = read("Section 4.1: Scope")
+    assert starts_section(read("4.2"), previous, "Owners are identified.")
+    assert not starts_section(read("4.2"), previous, "4.3")
+    assert not starts_section(read("4.3"), previous, "Owners are identified.")
+    assert starts_section(read("4.3.1"), previous, "Owners are identified.")
+    assert not starts_section(read("9.3.1"), previous, "Owners are identified.")
+    assert starts_section(read("9.3.Guidance.1"), previous, "A firm should.")
+
+
+@pytest.mark.parametrize(
+    ("before", "number", "goes_on"),
+    [
+        ("4.2 Owners", "4.3", True),
+        ("4.2 Owners", "5.1", True),
+        ("4.2 Owners", "5.2", False),
+        ("4.2 Owners", "4.4", False),
+        ("4.2 Owners", "4.2", False),
+        ("4.2 Owners", "4.2.1", True),
+        ("4.2.9 Owners", "4.3", True),
+        ("4. Owners", "4.1", True),
+        ("4. Owners", "4.2", False),
+        ("Article IV", "4.01", True),
+        ("Article IV", "6.01", False),
+        ("14.2.3 Owners", "14.2.3.Guidance.10", True),
+    ],
+)
+def test_a_number_follows_another_by_one_step(before, number, goes_on):
+    assert follows(read(number), read(before)) is goes_on
 
 
 @pytest.mark.parametrize(("page", "section"), [(42, "4.2"), (55, "5.1")])

@@ -139,6 +139,41 @@ def test_a_paragraph_that_begins_with_a_section_number_has_its_heading_run_in():
     assert printed(document) == ["Section 4.2:", "Article 48(1)", "48.2"]
 
 
+def test_a_number_alone_on_its_line_is_the_heading_of_the_text_below():
+    document = plain.parse(
+        "14.2.3 Due diligence\n\nEach customer is identified.\n\n"
+        "14.2.3.Guidance.10\n\nA firm keeps a copy.\n\n14.3.1\n\nA firm appoints an officer.\n\n"
+        "14.4\n\nThe officer reports.\n"
+    )
+    assert outline(document) == [
+        (3, "14.2.3", "14.2.3 Due diligence"),
+        (5, "14.2.3.Guidance.10", "14.2.3.Guidance.10"),
+        (3, "14.3.1", "14.3.1"),
+        (2, "14.4", "14.4"),
+    ]
+
+
+def test_a_document_may_begin_with_any_section_if_the_next_one_follows():
+    document = plain.parse("4.1 The client shall pay\nall.\n\n4.2 It may\nwithhold.\n")
+    assert [number for _, number, _ in outline(document)] == ["4.1", "4.2"]
+    document = plain.parse("4.1\n\nAll is paid.\n\n4.2\n\nIt is kept.\n\n4.3\n\nNothing is due.\n")
+    assert [number for _, number, _ in outline(document)] == ["4.1", "4.2", "4.3"]
+
+
+def test_sections_begin_without_blank_lines_between_them():
+    document = plain.parse(
+        "Section 4.1: Fees\nThe client shall pay.\nSection 4.2: Costs\nThe client shall\n"
+        "bear costs, as listed in\nSection 4.1: it may ask why.\nArticle 48(1)\nRecords are kept.\n"
+        "48.2 They are kept for five\nyears.\n"
+    )
+    assert [number for _, number, _ in outline(document)] == ["4.1", "4.2", "48(1)", "48.2"]
+
+
+def test_a_labelled_title_is_a_heading_though_it_ends_in_a_point():
+    document = plain.parse("Section 2.02 Making the Advances.\n\nEach is made on notice.\n")
+    assert outline(document) == [(2, "2.02", "Section 2.02 Making the Advances.")]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -149,6 +184,14 @@ def test_a_paragraph_that_begins_with_a_section_number_has_its_heading_run_in():
         "2024 was a good year\n\nIndeed.",
         "31 December 2024\n\nBalance.",
         "1. Scope ........ 4\n\n1.1 Owners ........ 5\n\n1.2 Trusts 6\n\nText.",
+        "Section 4.2 of the Agreement applies to all.\n\nArticle 48(1) shall not apply.",
+        "These are listed in Part I,\nItem 7. Discussion of Results, of this report.",
+        "The limits are those of the\nSection 4.2: Owners that is annexed.",
+        "Contents:\nSection 4.1: Fees\nSection 4.2: Costs\nSection 4.3: Trusts",
+        "Rates:\n\n4.1\n\n4.2\n\n4.3\n\n2,450",
+        "4.7\n\nAverage rating of our branches.\n\n3.9\n\nThat of our machines.",
+        "1.2.3\n\nReleased in May.",
+        "Call us.\n020.7946\n\n12.5\n\n31.12",
         "Sectional sofas\n\nParty 5 of the second part.",
     ],
 )

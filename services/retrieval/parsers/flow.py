@@ -1,8 +1,6 @@
 """Text written block after block, for sources that say themselves what each block is."""
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from services.retrieval.document import Heading, Line, Page, ParsedDocument
 from services.retrieval.parsers import numbering, plain
@@ -124,27 +122,17 @@ class Flow:
     def _all_headings(self, text: str, lines: Sequence[Line]) -> Iterator[Heading]:
         """Those that the source names, and paragraphs below them that begin with a number."""
         index_of = {line.start: index for index, line in enumerate(lines)}
-        starts = [index_of[start] for start in self._paragraphs if start not in self._items]
-        apart = sorted(
-            [*self._tables, *self._furniture, *((h.start, h.end) for h in self._headings)]
+        blocks = [start for start, _ in (*self._tables, *self._furniture)]
+        return plain.nested(
+            self._headings,
+            plain.headings(
+                text,
+                lines,
+                [index_of[start] for start in self._paragraphs],
+                dict.fromkeys(index_of[start] for start in (*self._items, *blocks))
+                | {index_of[h.start]: numbering.read(h.title) for h in self._headings},
+            ),
         )
-        found = [
-            heading
-            for heading in plain.headings(text, lines, starts)
-            if not _is_inside(heading.start, apart)
-        ]
-        above = 0
-        for heading in sorted([*self._headings, *found], key=lambda heading: heading.start):
-            if _is_inside(heading.start, apart):
-                above = heading.level
-                yield heading
-            else:
-                yield replace(heading, level=max(heading.level, above + 1))
-
-
-def _is_inside(offset: int, spans: Sequence[Span]) -> bool:
-    index = bisect_right(spans, offset, key=lambda span: span[0]) - 1
-    return index >= 0 and offset < spans[index][1]
 
 
 def _labels(header: Sequence[Sequence[str]]) -> list[str]:

@@ -1,7 +1,6 @@
 """Section numbers as they are printed: "4.2 Beneficial ownership", "Article 48(1)", "Annex A"."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,7 +34,9 @@ _LABELLED = re.compile(
 )
 # Rulebooks count their guidance and their paragraphs on: "14.2.3.Guidance.10", "1.1.1.(1)".
 _WORD = r"(?:Guidance|Notes?|Commentary|Examples?)\b|[A-Z][a-z]{2,20}(?=\.[\d(])"
-_DEEPER = rf"(?:\.(?:\d{{1,3}}|{_WORD}|\([0-9A-Za-z]{{1,4}}\))|(?<=\w)\([0-9A-Za-z]{{1,4}}\))*"
+_DEEPER = (
+    rf"(?:\.(?:\d{{1,3}}[A-Z]?|{_WORD}|\([0-9A-Za-z]{{1,4}}\))|(?<=\w)\([0-9A-Za-z]{{1,4}}\))*"
+)
 _BARE = re.compile(
     rf"(?P<id>(?:\d{{1,3}}|[A-Z])\.\d{{1,3}}{_DEEPER}"
     rf"|(?:APP|SCH)\d{{1,3}}\.[A-Z]?\d{{1,3}}{_DEEPER}"
@@ -44,7 +45,11 @@ _BARE = re.compile(
 )
 # As systems that number sections themselves write them.
 _CODED = re.compile(rf"(?P<id>(?:SEC|ART|CL|PARA)_\d{{1,4}}(?:\.\d{{1,3}})*)(?P<dot>[.:)]?){_END}")
-_MARK = re.compile(r"[ \t\xa0]*[:.\u2013\u2014-](?=\s|$)")
+# A long dash marks without a space too ("Item 8\u2014Financial"), but not between two numbers.
+_MARK = re.compile(
+    r"[ \t\xa0]*(?:[:.](?=\s|$)"
+    r"|(?:-(?=\s|$)|[\u2013\u2014])(?![ \t\xa0]*\d[\w.()]*(?:[\s,;]|$)))"
+)
 # The rest of a contents line: leaders, or a page number at the end.
 _CONTENTS = re.compile(r"\.{3,}|(?:\. ){2,}|\u2026|[ \t]\d{1,4}$")
 # A title run into its text, as in "3.4 Adjustments. The participant acknowledges".
@@ -78,6 +83,11 @@ class Numbered:
     label_end: int
     title: str
 
+    @property
+    def stands_alone(self) -> bool:
+        """Whether neither a word nor a title tells it from a figure."""
+        return self.kind == "bare" and not self.title
+
 
 def read(line: str) -> Numbered | None:
     """The section number at the start of a line, None when there is none."""
@@ -97,17 +107,17 @@ def read(line: str) -> Numbered | None:
         section_id, end, marked = number, bare.end(), bool(bare["dot"])
     else:
         return None
-    title = line[end:].strip()
-    if kind == "bare" and not title:
+    title, depth = line[end:].strip(), len(_STEP.split(number))
+    if kind == "bare" and depth == 1 and not title:
         return None
-    return Numbered(section_id, kind, len(_STEP.split(number)), marked, end, title)
+    return Numbered(section_id, kind, depth, marked, end, title)
 
 
 def is_title(words: str) -> bool:
     """Whether words after a section number are its title, not a sentence or a contents line."""
     return (
         0 < len(words) <= _MAX_TITLE
-        and (words[0].isupper() or words[0] in "\"'\u201c\u2018(")
+        and (words[0].isupper() or words[0] in "\"'\u201c\u2018([")
         and words[-1] not in ".,;:"
         and not _CONTENTS.search(words)
         and not _SENTENCE_END.search(words)
@@ -115,57 +125,23 @@ def is_title(words: str) -> bool:
     )
 
 
+def is_titled(numbered: Numbered, *, stands_out: bool = False) -> bool:
+    """Whether a number's title is all that follows it: a label's may end in a point.
+
+    Behind "Section 4.2: " a point ends a sentence, unless the line stands out from the text.
+    """
+    words = numbered.title
+    if numbered.kind != "bare" and (stands_out or not numbered.marked):
+        words = words.removesuffix(".")
+    return is_title(words)
+
+
 def label(line: str, numbered: Numbered) -> str:
     """The number alone with its word: "Section 4.2" of "Section 4.2: Any corporate entity"."""
     return line[: numbered.label_end].strip().rstrip(":.\u2013\u2014-").rstrip()
 
 
-def is_contents_line(line: str) -> bool:
-    """Whether a line reads as an entry of a table of contents."""
-    return _CONTENTS.search(line.rstrip()) is not None
-
-
-def starts_section(numbered: Numbered, previous: Numbered | None) -> bool:
-    """Whether a number at the start of a paragraph, of plain type, starts a section.
-
-    A word with punctuation or alone does ("Section 4.2:", "Article 48(1)"); without a word it does
-    when it is two numbers deep or more and goes on from the section before, so that an amount does
-    not. The text of a section may repeat the number of its title; that starts nothing.
-    """
-    if previous is not None and numbered.section_id == previous.section_id:
-        return False
-    if numbered.kind != "bare":
-        return numbered.marked or not numbered.title
-    if numbered.depth == 1 or not numbered.title[0].isupper():
-        return False
-    if previous is None:
-        return numbered.section_id.startswith("1.")
-    chapter, last = _chapter(numbered), _chapter(previous)
-    return chapter == last or (
-        chapter.isdecimal() and last.isdecimal() and int(chapter) == int(last) + 1
-    )
-
-
-def _chapter(numbered: Numbered) -> str:
-    """The first number: "4" of "4.2"."""
-    return re.split(r"[.(]", re.split(r"[ _]", numbered.section_id)[-1])[0]
-
-
-def levels(numbers: Sequence[Numbered]) -> list[int]:
-    """The levels of a document's numbered headings, in order; 1 is outermost.
-
-    Sections stand below chapters, these below parts, where there are any; what follows the title
-    of an annex stands below the annex.
-    """
-    kinds = {numbered.kind for numbered in numbers}
-    parts, chapters = int("part" in kinds), int("chapter" in kinds)
-    above = {"part": 0, "chapter": parts, "annex": 0}
-    found: list[int] = []
-    annexes = 0
-    for numbered in numbers:
-        if numbered.kind == "annex":
-            annexes = 1
-            found.append(numbered.depth)
-        else:
-            found.append(above.get(numbered.kind, parts + chapters) + numbered.depth + annexes)
-    return found
+def is_contents_line(line: str, numbered: Numbered | None) -> bool:
+    """Whether a line, with what it begins with, reads as an entry of a table of contents."""
+    is_number = numbered is not None and not numbered.title
+    return not is_number and _CONTENTS.search(line.rstrip()) is not None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pypdfium2
 
 from services.retrieval.document import Heading
-from services.retrieval.parsers import numbering
+from services.retrieval.parsers import numbering, sequence
 from services.retrieval.parsers.pdf_layout import PlacedLine
 
 _MAX_LEVEL = 8
@@ -109,6 +109,7 @@ class _Text:
         self._lines = lines
         self._starts = starts
         self._tabular = tabular
+        self._read = [numbering.read(line.text) for line in lines]
         self._styles = [_Style.of(line) for line in lines]
         characters: Counter[_Style] = Counter()
         for line, style in zip(lines, self._styles, strict=True):
@@ -117,20 +118,43 @@ class _Text:
 
     def heading_at(self, index: int, previous: numbering.Numbered | None) -> _Found | None:
         line = self._lines[index]
-        if index in self._tabular or numbering.is_contents_line(line.text):
+        numbered = self._read[index]
+        if numbering.is_contents_line(line.text, numbered):
             return None
-        numbered = numbering.read(line.text)
         if numbered is None:
             return self._by_type(index)
-        whole_line = not numbered.title or numbering.is_title(numbered.title)
         may_number = self._may_number(index, numbered) or self._is_next(index, numbered, previous)
-        if whole_line and self._stands_out(index) and may_number:
-            return _Found(index, self._end_of_title(index), numbered)
-        if index not in self._starts or not numbering.starts_section(numbered, previous):
+        stands_out = self._stands_out(index) and may_number
+        whole_line = not numbered.title or numbering.is_titled(numbered, stands_out=stands_out)
+        if whole_line and stands_out and not numbered.stands_alone:
+            # Sections with much space behind their numbers look like rows.
+            is_row = index in self._tabular and not (
+                previous and numbered.depth > 1 and sequence.follows(numbered, previous)
+            )
+            return None if is_row else _Found(index, self._end_of_title(index), numbered)
+        if index in self._tabular or not self._begins_paragraph(index, numbered):
             return None
-        if whole_line and (index + 1 in self._starts or index + 1 == len(self._lines)):
-            return _Found(index, index + 1, numbered)
-        return _Found(index, index + 1, numbered, run_in=True)
+        is_last = index + 1 == len(self._lines)
+        alone = whole_line and (is_last or index + 1 in self._starts)
+        is_title = alone and numbered.kind != "bare"
+        next_line = "" if is_last else self._lines[index + 1].text
+        if is_title or sequence.starts_section(numbered, previous, next_line, self._later(index)):
+            return _Found(index, index + 1, numbered, run_in=not alone)
+        return None
+
+    def _begins_paragraph(self, index: int, numbered: numbering.Numbered) -> bool:
+        if index in self._starts:
+            return True
+        beside = [at for at in (index - 1, index + 1) if at < len(self._lines)]
+        page = self._lines[index].page_number
+        around = (self._read[at] for at in beside if self._lines[at].page_number == page)
+        return sequence.parts_paragraph(numbered, self._lines[index - 1].text, around)
+
+    def _later(self, index: int) -> Iterator[numbering.Numbered | None]:
+        """What the paragraphs below a line begin with."""
+        for below in range(index + 1, len(self._lines)):
+            if below in self._starts and below not in self._tabular:
+                yield self._read[below]
 
     def _stands_out(self, index: int) -> bool:
         style = self._styles[index]
@@ -165,14 +189,14 @@ class _Text:
             and end not in self._tabular
             and self._styles[end] == self._styles[first]
             and self._lines[end].page_number == self._lines[first].page_number
-            and numbering.read(self._lines[end].text) is None
+            and self._read[end] is None
         ):
             end += 1
         return end
 
     def _by_type(self, index: int) -> _Found | None:
         """A heading without a number: set as one, and worded as one."""
-        if index not in self._starts or not self._stands_out(index):
+        if index not in self._starts or index in self._tabular or not self._stands_out(index):
             return None
         end = self._end_of_title(index)
         if end == len(self._lines) or not self._is_worded_as_title(index, end):
@@ -266,7 +290,7 @@ def _headings(lines: Sequence[PlacedLine], found: Sequence[_Found]) -> Iterator[
 
 def _levels(lines: Sequence[PlacedLine], found: Sequence[_Found]) -> list[int]:
     """Levels: from the outline, else from the number, else from the type."""
-    by_number = iter(numbering.levels([heading.numbered for heading in found if heading.numbered]))
+    by_number = iter(sequence.levels([heading.numbered for heading in found if heading.numbered]))
     numbered_levels = [next(by_number) if heading.numbered else 0 for heading in found]
     # The outline may hang the sections under a root of its own, or number them from elsewhere.
     shifts: defaultdict[numbering.Kind, Counter[int]] = defaultdict(Counter)
