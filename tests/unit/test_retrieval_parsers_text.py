@@ -216,6 +216,33 @@ def test_markdown_headings_come_from_its_structure_and_their_spans_from_the_text
     ]
 
 
+def test_markdown_paragraphs_that_begin_with_a_section_number_are_headings_in_bold_or_not():
+    document = markdown.parse(
+        "# 4 Owners\n\nSection 4.2: Any *entity*\nis verified.\n\n**4.3 Trusts**\n\n---\n\n"
+        "**Section 4.4:** Nominees say\nfor whom they act.\n\n4.5\n\nThey are listed.\n\n"
+        "> Section 4.6: quoted\n\n- Section 4.7: in a list\n\n```\nSection 4.8: code\n```\n\n"
+        "| Section 4.9: | b |\n|---|---|\n| 1 | 2 |\n\nSEC_4.9\n\n## Annex\n\nWords.\n"
+    )
+    assert outline(document) == [
+        (1, "4", "4 Owners"),
+        (2, "4.2", "Section 4.2"),
+        (2, "4.3", "4.3 Trusts"),
+        (2, "4.4", "Section 4.4"),
+        (2, "4.5", "4.5"),
+        (2, "SEC_4.9", "SEC_4.9"),
+        (2, "", "Annex"),
+    ]
+    assert printed(document) == [
+        "# 4 Owners",
+        "Section 4.2:",
+        "**4.3 Trusts**",
+        "**Section 4.4:**",
+        "4.5",
+        "SEC_4.9",
+        "## Annex",
+    ]
+
+
 def test_markdown_tables_and_listings_are_whole_and_everything_stays_as_written():
     text = "Rates:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nAfter.\n\n```\ncode\n\nmore\n```\n"
     document = markdown.parse(text)

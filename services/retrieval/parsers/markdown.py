@@ -1,19 +1,22 @@
 """Markdown: its structure from markdown-it, its text as written."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from services.retrieval.document import Heading, Page, ParsedDocument
-from services.retrieval.parsers import numbering
-from services.retrieval.parsers.plain import lines_of
+from services.retrieval.document import Heading, Line, Page, ParsedDocument
+from services.retrieval.parsers import numbering, plain
 
 CONTENT_TYPE = "text/markdown"
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _WHOLE = {"table_open", "fence", "code_block", "html_block"}
+# Marks that set words in bold or italics.
+_EMPHASIS = re.compile(r"\*+|_{2,}")
 _PARAGRAPH = {"paragraph_open", "list_item_open", "blockquote_open", *_WHOLE}
 
 
@@ -21,7 +24,7 @@ def parse(text: str) -> ParsedDocument:
     """Read Markdown whose lines end with a line feed; its text stays as written, marks and all.
 
     YAML front matter is text without structure. Headings inside lists and quotations are not
-    sections.
+    sections; paragraphs outside them that begin with a section number are.
     """
     front = _FRONT_MATTER.match(text)
     # Blank lines in its place keep all line numbers.
@@ -32,11 +35,12 @@ def parse(text: str) -> ParsedDocument:
     tokens = reader.parse(source)
     line_starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     page = Page(1, 0, len(text))
+    lines = tuple(plain.lines_of(text, (page,)))
     return ParsedDocument(
         text=text,
         pages=(page,),
-        lines=tuple(lines_of(text, (page,))),
-        headings=tuple(_headings(text, tokens, line_starts)),
+        lines=lines,
+        headings=tuple(_all_headings(text, lines, tokens, line_starts)),
         furniture=(),
         content_type=CONTENT_TYPE,
         has_page_images=False,
@@ -56,6 +60,34 @@ def _span(text: str, lines: Sequence[int], line_starts: Sequence[int]) -> tuple[
     start, end = line_starts[lines[0]], min(line_starts[lines[1]], len(text))
     block = text[start:end]
     return start + len(block) - len(block.lstrip()), start + len(block.rstrip())
+
+
+def _all_headings(
+    text: str, lines: Sequence[Line], tokens: Sequence[Token], line_starts: Sequence[int]
+) -> Iterator[Heading]:
+    """Those that are marked, and paragraphs below them that begin with a number."""
+    named = list(_headings(text, tokens, line_starts))
+    offsets = [line.start for line in lines]
+    apart = {bisect_right(offsets, h.start) - 1: numbering.read(h.title) for h in named}
+    starts: list[int] = []
+    for token in tokens:
+        if token.map and token.level == 0:
+            first, end = (bisect_left(offsets, line_starts[line]) for line in token.map)
+            if first < end:
+                starts.append(first)
+                if token.type != "paragraph_open":
+                    apart.setdefault(first, None)
+    plainly = _EMPHASIS.sub(lambda marks: " " * len(marks.group()), text)
+    found = (
+        replace(heading, end=_past_marks(text, heading.end))
+        for heading in plain.headings(plainly, lines, starts, apart)
+    )
+    return plain.nested(named, found)
+
+
+def _past_marks(text: str, end: int) -> int:
+    marks = _EMPHASIS.match(text, end)
+    return marks.end() if marks else end
 
 
 def _headings(text: str, tokens: Sequence[Token], line_starts: Sequence[int]) -> Iterator[Heading]:
