@@ -50,7 +50,7 @@ class WordEmbedder:
         return [x / length for x in vector]
 
 
-async def read_lines(data, source_name, content_type):
+async def read_lines(data, source_name, content_type, tell):
     """A reader for which each line is a passage, and a form feed ends a page."""
     if data.startswith(b"damaged"):
         raise InvalidInput("The file is damaged.", reason="DAMAGED_FILE")
@@ -65,6 +65,7 @@ async def read_lines(data, source_name, content_type):
                 chunks.append(Chunk(start, end, number, f"{number}.1", (f"Page {number}",)))
             start = end
         start += 1
+        tell(number, text.count("\f") + 1)
     document = ParsedDocument(
         text=text,
         pages=tuple(pages),

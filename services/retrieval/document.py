@@ -3,7 +3,11 @@
 All offsets count Unicode code points in `ParsedDocument.text`; spans are half-open.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+# Is told how many pages are read, and how many there are.
+OnPages = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

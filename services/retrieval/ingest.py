@@ -1,5 +1,6 @@
 """Takes a file in: what of it is known, what has come of it before, what is read and written."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
@@ -9,19 +10,22 @@ from typing import Protocol
 from services.chassis.errors import InvalidInput, Overloaded, PermissionDenied
 from services.retrieval import supersession
 from services.retrieval.catalog import Catalog
+from services.retrieval.document import OnPages
 from services.retrieval.leases import Leases
 from services.retrieval.passage import Groups, Metadata, StoredDocument, document_id
 from services.retrieval.progress import Progress, Result, Stage
 from services.retrieval.reading import Reading
 from services.retrieval.receiving import Receiver, Upload
-from services.retrieval.spool import Spool
+from services.retrieval.spool import Draft, Spool
 from services.retrieval.writing import File, Writer
 
 
 class Reader(Protocol):
     """Reads a file's bytes. Raises InvalidInput with a reason."""
 
-    async def __call__(self, data: bytes, source_name: str, content_type: str) -> Reading: ...
+    async def __call__(
+        self, data: bytes, source_name: str, content_type: str, tell: OnPages
+    ) -> Reading: ...
 
 
 class Ingestor:
@@ -99,10 +103,8 @@ class Ingestor:
                 if known := await self._known(tenant, upload, sha256, groups):
                     yield await self._writer.amend(tenant, known, upload.metadata)
                 else:
-                    yield Progress(Stage.PARSING, len(data), bytes_total=len(data))
-                    file = File(data, sha256, await self._read(upload, data))
-                    writing = self._writer.write(tenant, upload.metadata, file, draft)
-                    async with aclosing(writing) as events:
+                    taking_in = self._take_in(tenant, upload, data, sha256, draft)
+                    async with aclosing(taking_in) as events:
                         async for event in events:
                             yield event
             except InvalidInput:
@@ -132,8 +134,38 @@ class Ingestor:
             return own if own.sha256 == sha256 else None
         return await self._catalog.seen_by(groups).with_bytes(tenant, sha256)
 
-    async def _read(self, upload: Upload, data: bytes) -> Reading:
-        reading = await self._reader(data, upload.metadata.source_name, upload.content_type)
+    async def _take_in(
+        self, tenant: str, upload: Upload, data: bytes, sha256: str, draft: Draft
+    ) -> AsyncGenerator[Progress | Result, None]:
+        progress = Progress(Stage.PARSING, len(data), bytes_total=len(data))
+        yield progress
+        told: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()
+        under_way = asyncio.create_task(self._read(upload, data, told))
+        try:
+            while pages := await told.get():
+                yield replace(progress, pages_parsed=pages[0], pages_total=pages[1])
+            file = File(data, sha256, await under_way)
+        finally:
+            under_way.cancel()
+            await asyncio.gather(under_way, return_exceptions=True)
+        writing = self._writer.write(tenant, upload.metadata, file, draft)
+        async with aclosing(writing) as events:
+            async for event in events:
+                yield event
+
+    async def _read(
+        self, upload: Upload, data: bytes, told: asyncio.Queue[tuple[int, int] | None]
+    ) -> Reading:
+        """What is read; meanwhile how many pages are, of how many, and at the end None."""
+        try:
+            reading = await self._reader(
+                data,
+                upload.metadata.source_name,
+                upload.content_type,
+                lambda *pages: told.put_nowait(pages),
+            )
+        finally:
+            told.put_nowait(None)
         if not reading.chunks:
             raise InvalidInput(
                 "No text was found in the file; scanned pages need text recognition first.",

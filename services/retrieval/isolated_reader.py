@@ -2,6 +2,7 @@
 
 from services.chassis import telemetry
 from services.chassis.errors import InvalidInput
+from services.retrieval.document import OnPages
 from services.retrieval.isolation import Worker, WorkerDied, WorkerOutOfMemory, WorkerTimeout
 from services.retrieval.reading import Reading, read
 
@@ -20,11 +21,13 @@ class IsolatedReader:
         self._seconds = seconds
         self._ocr = (ocr_seconds, ocr_languages)
 
-    async def __call__(self, data: bytes, source_name: str, content_type: str) -> Reading:
+    async def __call__(
+        self, data: bytes, source_name: str, content_type: str, tell: OnPages
+    ) -> Reading:
         with telemetry.span("parsing"):
             try:
-                return await self._worker.call(
-                    self._seconds, read, data, source_name, content_type, *self._ocr
+                return await self._worker.call_telling(
+                    tell, self._seconds, read, data, source_name, content_type, *self._ocr
                 )
             except WorkerTimeout as error:
                 raise InvalidInput(

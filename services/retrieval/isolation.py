@@ -15,6 +15,7 @@ from asyncio import IncompleteReadError, StreamReader, StreamWriter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from io import BufferedRWPair
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -92,12 +93,34 @@ class Worker:
         code that is refused memory brings about too. When this call is cancelled the process is
         killed: nobody waits for what it does.
         """
+        return cast(T, await self._call(seconds, function, args, kwargs, None))
+
+    async def call_telling(
+        self,
+        tell: Callable[..., None],
+        seconds: float,
+        function: Callable[..., T],
+        *args: Any,
+        **kwargs: Any,
+    ) -> T:
+        """As `call`; what the function tells through its argument `tell` is told here meanwhile."""
+        return cast(T, await self._call(seconds, function, args, kwargs, tell))
+
+    async def _call(
+        self,
+        seconds: float,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        tell: Callable[..., None] | None,
+    ) -> Any:
+        call = (seconds, function, args, kwargs, tell is not None)
         async with self._turn:
             try:
                 if self._process is None:
                     self._process = await _start(self._memory_bytes, self._niceness)
                 async with asyncio.timeout(_PATIENCE * seconds + self._waits):
-                    failed, value = await _ask(self._process, (seconds, function, args, kwargs))
+                    failed, value = await _ask(self._process, call, tell)
             except TimeoutError as error:
                 await self._kill()
                 raise WorkerTimeout from error
@@ -109,7 +132,7 @@ class Worker:
                 raise
         if failed:
             raise value
-        return cast(T, value)
+        return value
 
     async def _kill(self) -> int:
         """The number of the signal that ended the process; 0 for none."""
@@ -141,14 +164,19 @@ async def _start(memory_bytes: int, niceness: int) -> _Process:
     return _Process(popen, reader, writer)
 
 
-async def _ask(process: _Process, call: Any) -> tuple[bool, Any]:
+async def _ask(process: _Process, call: Any, tell: Callable[..., None] | None) -> tuple[bool, Any]:
     message = await asyncio.to_thread(pickle.dumps, call)
     process.writer.write(_LENGTH.pack(len(message)))
     process.writer.write(message)
     await process.writer.drain()
-    (length,) = _LENGTH.unpack(await process.reader.readexactly(_LENGTH.size))
-    answer = await process.reader.readexactly(length)
-    failed, value = await asyncio.to_thread(pickle.loads, answer)
+    while True:
+        (length,) = _LENGTH.unpack(await process.reader.readexactly(_LENGTH.size))
+        answer = await process.reader.readexactly(length)
+        failed, value = await asyncio.to_thread(pickle.loads, answer)
+        if failed is not None:
+            break
+        if tell is not None:
+            tell(*value)
     if failed and isinstance(value, MemoryError):
         raise WorkerOutOfMemory
     return failed, value
@@ -163,18 +191,29 @@ def _serve(channel: BufferedRWPair, memory_bytes: int) -> None:
     while header := channel.read(_LENGTH.size):
         (length,) = _LENGTH.unpack(header)
         try:
-            answer = pickle.dumps(_answer(channel.read(length)))
+            answer = pickle.dumps(_answer(channel.read(length), partial(_tell, channel)))
         except MemoryError:
             answer = pickle.dumps((True, MemoryError()))
-        channel.write(_LENGTH.pack(len(answer)))
-        channel.write(answer)
-        channel.flush()
+        _send(channel, answer)
 
 
-def _answer(message: bytes) -> tuple[bool, Any]:
+def _tell(channel: BufferedRWPair, *told: Any) -> None:
+    """Sends what is neither a failure nor a result."""
+    _send(channel, pickle.dumps((None, told)))
+
+
+def _send(channel: BufferedRWPair, message: bytes) -> None:
+    channel.write(_LENGTH.pack(len(message)))
+    channel.write(message)
+    channel.flush()
+
+
+def _answer(message: bytes, tell: Callable[..., None]) -> tuple[bool, Any]:
     try:
-        seconds, function, args, kwargs = pickle.loads(message)  # noqa: S301 - from our parent alone
+        seconds, function, args, kwargs, tells = pickle.loads(message)  # noqa: S301 - from our parent alone
         _limit_cpu(seconds)
+        if tells:
+            kwargs["tell"] = tell
         return False, function(*args, **kwargs)
     except MemoryError:
         raise

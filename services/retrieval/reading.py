@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 from services.retrieval import bm25
 from services.retrieval.chunking import chunk
-from services.retrieval.document import Chunk, ParsedDocument
+from services.retrieval.document import Chunk, OnPages, ParsedDocument
 from services.retrieval.embedded_text import passage_text_for_embedding
 from services.retrieval.index import SparseVector
 from services.retrieval.parsers import parse
@@ -35,11 +35,18 @@ def read(
     content_type: str,
     ocr_seconds: float = 0.0,
     ocr_languages: str = "eng",
+    *,
+    tell: OnPages | None = None,
 ) -> Reading:
     """Parses a file and cuts it into passages. Raises InvalidInput with a reason."""
     tokenizer = _tokenizer()
     document = parse(
-        data, source_name, content_type, ocr_seconds=ocr_seconds, ocr_languages=ocr_languages
+        data,
+        source_name,
+        content_type,
+        ocr_seconds=ocr_seconds,
+        ocr_languages=ocr_languages,
+        on_pages=tell,
     )
     chunks = chunk(
         document,

@@ -87,6 +87,17 @@ async def test_progress_comes_in_order_of_stage_and_counts_never_go_down(parts):
     assert last.bytes_received == last.bytes_total == len(text)
 
 
+async def test_pages_are_counted_while_they_are_read(parts):
+    events = await ingest(parts, "one\ftwo\fthree")
+    parsing = [event for event in events if getattr(event, "stage", None) is Stage.PARSING]
+    assert [(event.pages_parsed, event.pages_total) for event in parsing] == [
+        (0, 0),
+        (1, 3),
+        (2, 3),
+        (3, 3),
+    ]
+
+
 async def test_the_same_bytes_twice_are_one_document_and_nothing_is_written(parts):
     await ingest(parts, OLD)
     before = await everything(parts)

@@ -147,6 +147,8 @@ async def test_a_pdf_goes_in_and_its_passages_come_out_with_page_and_place(clien
     document = last.result.document
     assert last.result.outcome == pb.IngestDocumentResponse.Result.OUTCOME_CREATED
     assert document.page_count >= 12
+    pages = [event.progress.pages_parsed for event in progress if event.progress.stage == 2]
+    assert pages == list(range(document.page_count + 1))
     assert document.content_type == "application/pdf"
     assert document.tags == ["b", "a"]
     assert document.ingest_time.seconds > 1_700_000_000

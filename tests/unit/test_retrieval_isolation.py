@@ -42,6 +42,14 @@ def start_sleeping(holding):
         subprocess.Popen(["sleep", "60"], stdout=held)
 
 
+def count(upto, *, tell):
+    for number in range(upto):
+        tell(number, upto)
+    if upto > 2:
+        raise InvalidInput("Too many.")
+    return "counted"
+
+
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
@@ -56,6 +64,18 @@ async def worker():
 async def test_what_a_function_returns_comes_back_whole(worker):
     data = os.urandom(3_000_000)
     assert await worker.call(10, bytes.upper, data) == data.upper()
+
+
+async def test_what_a_function_tells_on_its_way_is_heard_before_its_answer(worker):
+    heard = []
+
+    def tell(*told):
+        heard.append(told)
+
+    assert await worker.call_telling(tell, 10, count, 2) == "counted"
+    with pytest.raises(InvalidInput):
+        await worker.call_telling(tell, 10, count, 3)
+    assert heard == [(0, 2), (1, 2), (0, 3), (1, 3), (2, 3)]
 
 
 async def test_calls_share_one_process(worker):

@@ -142,3 +142,12 @@ def test_another_kind_of_zipped_document_is_refused_by_what_it_says_it_is(name):
         archive.writestr("content.xml", "<a/>")
     with pytest.raises(InvalidInput, match=r"application/vnd\.oasis\.opendocument\.text[ ;]"):
         parse(out.getvalue(), name)
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, 1), (3, 3), (250, 100)])
+def test_the_pages_of_a_pdf_are_told_as_they_are_read_up_to_the_last(count, told):
+    heard = []
+    parse(a_pdf(["Words."] * count), "a.pdf", on_pages=lambda *pages: heard.append(pages))
+    assert len(heard) == told
+    assert heard == sorted(heard)
+    assert heard[-1] == (count, count)

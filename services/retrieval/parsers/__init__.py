@@ -1,7 +1,7 @@
 """A file read into text with its layout, whatever it is."""
 
 from services.chassis.errors import InvalidInput
-from services.retrieval.document import ParsedDocument
+from services.retrieval.document import OnPages, ParsedDocument
 from services.retrieval.parsers import (
     docx,
     html,
@@ -29,6 +29,7 @@ def parse(
     max_pages: int = MAX_PAGES,
     ocr_seconds: float = 0.0,
     ocr_languages: str = "eng",
+    on_pages: OnPages | None = None,
 ) -> ParsedDocument:
     """Read a file.
 
@@ -45,6 +46,7 @@ def parse(
         ocr_seconds: How long text may be recognized on pages that are pictures, where tesseract is
             installed; the document says which pages were read so, and which have no text.
         ocr_languages: What is written there, as tesseract names it.
+        on_pages: Is told of the pages of a PDF as they are read, a hundred times at most.
 
     Raises:
         InvalidInput: With reason EMPTY_FILE, DAMAGED_FILE, ENCRYPTED_FILE, UNSUPPORTED_TYPE,
@@ -55,7 +57,7 @@ def parse(
     try:
         found = sniffing.find(data, source_name, content_type)
         recognizer = Recognizer(seconds=ocr_seconds, languages=ocr_languages)
-        document = _parse(data, found, max_pages, recognizer)
+        document = _parse(data, found, max_pages, recognizer, on_pages)
     except RecursionError as error:
         raise InvalidInput(
             "The file is damaged: it is nested too deep.", reason="DAMAGED_FILE"
@@ -71,11 +73,15 @@ def parse(
 
 
 def _parse(  # noqa: PLR0911 - one for each type
-    data: bytes, found: sniffing.Found, max_pages: int, recognizer: Recognizer
+    data: bytes,
+    found: sniffing.Found,
+    max_pages: int,
+    recognizer: Recognizer,
+    on_pages: OnPages | None,
 ) -> ParsedDocument:
     match found.media_type:
         case pdf.CONTENT_TYPE:
-            return pdf.parse(data, max_pages, recognizer)
+            return pdf.parse(data, max_pages, recognizer, on_pages)
         case docx.CONTENT_TYPE:
             return docx.parse(data)
         case xlsx.CONTENT_TYPE:

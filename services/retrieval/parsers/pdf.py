@@ -8,7 +8,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from services.chassis.errors import InvalidInput
-from services.retrieval.document import Line, OcrPage, Page, ParsedDocument
+from services.retrieval.document import Line, OcrPage, OnPages, Page, ParsedDocument
 from services.retrieval.parsers import (
     furniture,
     limits,
@@ -60,7 +60,9 @@ def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
         yield pdf
 
 
-def parse(data: bytes, max_pages: int, recognizer: ocr.Recognizer) -> ParsedDocument:
+def parse(
+    data: bytes, max_pages: int, recognizer: ocr.Recognizer, on_pages: OnPages | None = None
+) -> ParsedDocument:
     """Read a PDF; see `opened` about threads. Pages are read in the order in which they print.
 
     Pages that are pictures, but for a stamp, are given to the recognizer.
@@ -70,7 +72,7 @@ def parse(data: bytes, max_pages: int, recognizer: ocr.Recognizer) -> ParsedDocu
         if not len(pdf):
             raise _damaged("it has no pages")
         bookmarks = tuple(pdf_headings.outline(pdf))
-        reading = _read_all(pdf, recognizer)
+        reading = _read_all(pdf, recognizer, on_pages)
         stated = {page.number: _stated_label(pdf, page.number) for page in reading.pages}
     placed = reading.lines
     lines = tuple(Line(line.start, line.end, line.page_number, line.printed.box) for line in placed)
@@ -125,7 +127,9 @@ def _page(pdf: pypdfium2.PdfDocument, number: int) -> Iterator[pypdfium2.PdfPage
         raise _damaged(f"its page {number} cannot be read") from error
 
 
-def _read_all(pdf: pypdfium2.PdfDocument, recognizer: ocr.Recognizer) -> _Reading:
+def _read_all(
+    pdf: pypdfium2.PdfDocument, recognizer: ocr.Recognizer, on_pages: OnPages | None
+) -> _Reading:
     reading = _Reading()
     texts: list[str] = []
     start = 0
@@ -144,6 +148,9 @@ def _read_all(pdf: pypdfium2.PdfDocument, recognizer: ocr.Recognizer) -> _Readin
         reading.pages.append(Page(number, start, start + len(texts[-1])))
         reading.heights.append(page.frame.size[1])
         start += len(texts[-1])
+        # Once for each hundredth, and a page.
+        if on_pages and number * 100 // len(pdf) > (number - 1) * 100 // len(pdf):
+            on_pages(number, len(pdf))
     reading.text = "".join(texts)
     return reading
 
