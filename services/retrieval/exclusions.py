@@ -1,10 +1,11 @@
 """Which documents a search for a day leaves out, and why."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from services.retrieval.catalog import Catalog, Filter
 from services.retrieval.passage import Metadata, Passage, StoredDocument, document_id
-from services.retrieval.standing import Standing, Superseding, by_superseded, in_place_of, on
+from services.retrieval.standing import Standing, on, replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,12 @@ async def out_of_force(
     What supersedes them may be any document that the reader may read, be it one that the filter
     leaves out.
     """
-    superseding = by_superseded(await catalog.superseding(tenant))
-    named = await catalog.named(tenant, sorted(superseding))
+    by = replaced(day, await catalog.superseding(tenant))
+    named = await catalog.named(tenant, sorted(by))
     admitted = catalog.where(tenant, narrow)
     documents = {document.id: document for document in await catalog.dated_out(tenant, narrow, day)}
     documents |= {document.id: document for document in named if catalog.admits(admitted, document)}
-    found = [_exclusion(tenant, document, superseding, day) for document in documents.values()]
+    found = [_exclusion(tenant, document, by, day) for document in documents.values()]
     return tuple(
         sorted(
             (one for one in found if one.standing is not Standing.IN_FORCE),
@@ -46,15 +47,10 @@ async def out_of_force(
 
 
 def _exclusion(
-    tenant: str, document: StoredDocument, superseding: Superseding, day: str
+    tenant: str, document: StoredDocument, replaced_by: Mapping[str, Metadata], day: str
 ) -> Exclusion:
-    def applies(other: Metadata) -> tuple[bool, str, str, str]:
-        # What has been superseded itself is named only where documents supersede each other.
-        in_force = on(day, other, superseding) is Standing.IN_FORCE
-        return in_force, other.effective_from, other.published, other.source_name
-
-    standing = on(day, document.metadata, superseding)
-    by = None
-    if standing is Standing.SUPERSEDED:
-        by = max(in_place_of(document.metadata, day, superseding), key=applies)
-    return Exclusion(document, standing, by, document_id(tenant, by.source_name) if by else "")
+    standing = on(day, document.metadata, replaced_by)
+    if standing is not Standing.SUPERSEDED:
+        return Exclusion(document, standing)
+    by = replaced_by[document.metadata.source_name]
+    return Exclusion(document, standing, by, document_id(tenant, by.source_name))

@@ -11,7 +11,7 @@ from services.retrieval import payload
 from services.retrieval.catalog import Catalog, Filter
 from services.retrieval.index import Index, Where
 from services.retrieval.passage import Groups, Metadata, StoredDocument
-from services.retrieval.standing import Standing, by_superseded, on
+from services.retrieval.standing import Standing, by_superseded, on, replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,9 @@ class Listing:
         found = await self._metadata(where)
         # By all that the reader may read, what the filter leaves out too.
         everyone = await self._metadata(self._catalog.where(tenant, Filter())) if found else {}
-        superseding = by_superseded(everyone.values())
+        by = replaced(day, everyone.values())
         return {
-            id_: said.source_name
-            for id_, said in found.items()
-            if on(day, said, superseding) is standing
+            id_: said.source_name for id_, said in found.items() if on(day, said, by) is standing
         }
 
     async def _metadata(self, where: Where) -> dict[str, Metadata]:

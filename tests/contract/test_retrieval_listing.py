@@ -11,7 +11,10 @@ from retrieval_stores import edge, opened_stores, quick_directory
 from services.retrieval.catalog import Filter
 from services.retrieval.listing import Wanted
 from services.retrieval.passage import Metadata, StoredDocument, document_id
-from services.retrieval.standing import Standing, by_superseded, on
+from services.retrieval.standing import Standing, on, replaced
+
+IN_FORCE, SUPERSEDED = Standing.IN_FORCE, Standing.SUPERSEDED
+NO_LONGER_EFFECTIVE = Standing.NO_LONGER_EFFECTIVE
 
 LAWS = {
     "law-2024.txt": {"effective_from": "2024-01-01", "document_type": "law", "authority": 3},
@@ -97,24 +100,26 @@ async def test_a_document_says_what_takes_its_place(parts):
     }
 
 
-def test_what_was_superseded_does_not_come_back_when_its_successor_is_superseded():
+def test_what_was_superseded_does_not_come_back_when_its_successor_is_superseded_or_ends():
     first, second = Metadata("1", "law", 3), Metadata("2", "law", 3, supersedes=("1",))
     third = Metadata("3", "law", 3, effective_from="2025-01-01", supersedes=("2",))
-    superseding = by_superseded([second, third])
-    assert on("2026-01-01", first, superseding) is Standing.SUPERSEDED
     ended = replace(second, effective_to="2025-01-01")
-    assert on("2026-01-01", first, by_superseded([ended, third])) is Standing.SUPERSEDED
-    assert on("2026-01-01", first, by_superseded([ended])) is Standing.IN_FORCE
+    assert standings(first, second, third) == [SUPERSEDED, SUPERSEDED, IN_FORCE]
+    assert standings(first, ended, third) == [SUPERSEDED, NO_LONGER_EFFECTIVE, IN_FORCE]
+    assert standings(first, ended) == [IN_FORCE, NO_LONGER_EFFECTIVE]
 
 
 def test_documents_that_take_each_others_place_come_to_an_end():
     # A race can bring it about.
     first, second = (Metadata(n, "law", 3, supersedes=(m,)) for n, m in ("12", "21"))
-    superseding = by_superseded([first, second])
-    assert on("2026-01-01", first, superseding) is Standing.SUPERSEDED
-    assert on("2026-01-01", second, superseding) is Standing.SUPERSEDED
+    assert standings(first, second) == [SUPERSEDED, SUPERSEDED]
     ended = replace(second, effective_to="2025-01-01")
-    assert on("2026-01-01", first, by_superseded([first, ended])) is Standing.IN_FORCE
+    assert standings(first, ended) == [IN_FORCE, NO_LONGER_EFFECTIVE]
+
+
+def standings(*documents, day="2026-01-01"):
+    by = replaced(day, documents)
+    return [on(day, document, by) for document in documents]
 
 
 async def test_thousands_of_documents_are_listed_each_once_in_order():
