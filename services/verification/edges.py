@@ -13,6 +13,8 @@ from services.verification.phrases import any_of
 _HYPHENS = "-‐‑־"
 _CONNECTORS = _HYPHENS + "'’/_@"
 _POINTS = ".,:٫٬"
+# Of a power or a charge: 10⁻⁶ is not 10.
+_RAISED_SIGNS = "⁺⁻"
 # A Hebrew abbreviation carries its mark before the last letter.
 _GERSHAYIM = '"״'
 _INVISIBLE = "\u00ad\u0640\u200b\u2060"
@@ -151,7 +153,7 @@ def _goes_on(run: str, near: str) -> bool:
 
 
 def _is_inner(char: str) -> bool:
-    return char.isalnum() or unicodedata.category(char)[0] == "M"
+    return char.isalnum() or char in _RAISED_SIGNS or unicodedata.category(char)[0] == "M"
 
 
 def _is_hebrew(char: str) -> bool:

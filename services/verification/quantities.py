@@ -71,7 +71,7 @@ _UNIT = re.compile(rf"[\s-]{{0,2}}({any_name(UNITS)})s?(?!\w)")
 _PART_OF_UNIT = re.compile(rf" (?:of )?an? ({any_name(UNITS)})(?!\w)")
 _TIMES = re.compile(r"(?:[\s-]{1,2}times|\s?[x×])(?!\w)")
 _NTH = re.compile(r"(?:st|nd|rd|th)(?!\w)")
-_SUPERSCRIPT = re.compile("[²³¹⁰⁴-⁹]+")
+_SUPERSCRIPT = re.compile("[⁺⁻²³¹⁰⁴-⁹]+")
 # Accounting writes losses in parentheses. A bare "(25)" is more often a note or a list number.
 _ACCOUNTED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+")
 _LIST = re.compile(r",? (?:and|or) |, ")

@@ -34,6 +34,23 @@ def test_the_mark_of_a_note_does_not_become_a_figures_last_digit():
 
 
 @pytest.mark.parametrize(
+    ("raised", "read"),
+    [
+        ("10<sup>-6</sup>", "10⁻⁶"),
+        ("10<sup>&minus;12</sup>", "10⁻¹²"),
+        ("10<sup>&ndash;6</sup>", "10⁻⁶"),
+        ("SO<sub>4</sub><sup>2-</sup>", "SO4²⁻"),
+        # Those of more than one note, a day, a grade.
+        ("rose<sup>1-3</sup>", "rose¹-³"),
+        ("20<sup>-th</sup>", "20-th"),
+        ("A<sup>-</sup>", "A-"),
+    ],
+)
+def test_a_raised_minus_stays_with_the_figure_that_it_is_of(raised, read):
+    assert text(f"<p>{raised} of it") == f"{read} of it"
+
+
+@pytest.mark.parametrize(
     "unseen",
     [
         "<script>x</script>",

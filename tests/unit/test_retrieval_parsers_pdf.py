@@ -581,13 +581,17 @@ def test_a_mark_set_above_the_end_of_a_figure_is_no_digit_of_it():
     for words, top, mark, mark_top in (
         ("Net sales 1,234", 100, "12", 99),
         ("Notes 5", 130, "7", 137),
+        ("Lost 10", 160, "-6", 159),
+        ("Pages 10-6", 190, "1", 197),
     ):
         sheet.line(words, top)
         right = 72 + stringWidth(words, "Helvetica", 10)
         sheet.line(mark, mark_top, left=right, size=6)
     document = sheet.parsed()
     # What is set below the line is not raised.
-    assert document.text.split() == ["Net", "sales", "1,234\u00b9\u00b2", "Notes", "57"]
+    assert " ".join(document.text.split()) == (
+        "Net sales 1,234\u00b9\u00b2 Notes 57 Lost 10\u207b\u2076 Pages 10-61"
+    )
 
 
 def test_a_mark_that_stands_apart_is_no_figure_of_its_row():

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from services.retrieval.parsers.characters import RAISED, UNREADABLE
+from services.retrieval.parsers.characters import UNREADABLE, superscript
 from services.retrieval.parsers.counting import roman
 from services.retrieval.parsers.docx_numbering import BULLET
 from services.retrieval.parsers.docx_properties import W, is_on, value
@@ -72,7 +72,7 @@ class Gatherer:
             if child.tag in {f"{W}t", f"{_MATH}t"}:
                 if "begin" not in run.fields:
                     text = child.text or ""
-                    run.words.append(text.translate(RAISED) if raised else text)
+                    run.words.append(superscript(text) if raised else text)
             elif child.tag == f"{W}r":
                 properties = child.find(f"{W}rPr")
                 if not any(is_on(properties, name) for name in _UNSAID):

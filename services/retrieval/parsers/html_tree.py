@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 from selectolax.lexbor import LexborNode
 
-from services.retrieval.parsers.characters import RAISED
+from services.retrieval.parsers.characters import superscript
 from services.retrieval.parsers.limits import check_depth
 
 _UNSEEN = frozenset(
@@ -91,7 +91,7 @@ class Words:
     def add(self, text: str) -> None:
         if not self._preformatted:
             text = _SPACE.sub(" ", text)
-        self._parts.append(text.translate(RAISED) if self._raised else text)
+        self._parts.append(superscript(text) if self._raised else text)
 
     def taken(self) -> str:
         """The words so far; the next begin anew."""

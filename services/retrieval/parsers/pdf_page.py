@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium
 
 from services.retrieval.document import Box
 from services.retrieval.parsers import pdf_columns
-from services.retrieval.parsers.characters import MADE_READABLE, RAISED, UNREADABLE
+from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE, superscript
 from services.retrieval.parsers.pdf_frame import Frame, Rectangle, side_by_side
 
 # A page's own form feed would read as a page break.
@@ -26,7 +26,7 @@ _LINE = re.compile("[^\r\n\x02]*\x02|[^\r\n\x02]+")
 _WORD = re.compile(r"\S+")
 # Scripts in which a word's outermost characters are not its first and last, or not of its height.
 _LEAPING = re.compile("[\u0590-\u1cff\u2e80-\uffff]")
-_FIGURE = re.compile(r"(?<![\w.,])\d[\d.,]*\d(?![\w.,])")
+_FIGURE = re.compile(r"(?<![\w.,])(?:10[-\u2013\u2212]\d{1,2}|\d[\d.,]*\d)(?![\w.,])")
 _LONE_MARK = re.compile(r"(?<!\S)\d{1,2}(?!\S)")
 _SMALLER = 0.85
 # The weight that a file states is no help: of Times it is 415 in bold and 610 in italics. The last
@@ -255,7 +255,7 @@ def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterat
 
 
 def _with_raised_marks(raw: object, text: str, first: int) -> str:
-    """The text; a mark or power set above a figure's end is no digit of it: "1,234²", "10⁶".
+    """The text; a mark or power set above a figure's end is no digit of it: "1,234²", "10⁻⁶".
 
     Nor is one a figure that stands apart from the word before it.
     """
@@ -266,14 +266,14 @@ def _with_raised_marks(raw: object, text: str, first: int) -> str:
         while raised > start and _is_raised(_height(raw, raised - 1), bottom, top):
             raised -= 1
         if start < raised < end:
-            mark = text[raised - first : end - first].translate(RAISED)
+            mark = superscript(text[raised - first : end - first])
             text = text[: raised - first] + mark + text[end - first :]
     for lone in _LONE_MARK.finditer(text):
         beside = lone.start() - 2 if lone.start() > 1 else lone.end() + 1
         if beside < len(text) and not text[beside].isspace():
             bottom, top = _height(raw, first + beside)
             if _is_raised(_height(raw, first + lone.start()), bottom, top):
-                text = text[: lone.start()] + lone.group().translate(RAISED) + text[lone.end() :]
+                text = text[: lone.start()] + superscript(lone.group()) + text[lone.end() :]
     return text
 
 

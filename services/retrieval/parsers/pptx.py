@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from services.retrieval.document import ParsedDocument
 from services.retrieval.parsers import limits, office
-from services.retrieval.parsers.characters import RAISED
+from services.retrieval.parsers.characters import superscript
 from services.retrieval.parsers.flow import Flow
 
 CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -113,7 +113,7 @@ def _words(paragraph: Element) -> str:
             words = "".join(text.text or "" for text in child.iter(f"{_A}t"))
             properties = child.find(f"{_A}rPr")
             raised = properties is not None and _is_raised(properties.get("baseline", "0"))
-            written.append(words.translate(RAISED) if raised else words)
+            written.append(superscript(words) if raised else words)
     return "".join(written)
 
 
