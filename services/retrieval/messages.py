@@ -23,6 +23,7 @@ _MIN_DPI = 36
 _DEFAULT_DPI = 144
 
 _MAX_EXCLUSIONS = 50
+_MAX_ROUTED = 20
 _MAX_DUPLICATES = 50
 
 _Report = core_pb2.SearchReport
@@ -222,7 +223,7 @@ def from_found(
                     text=one.text,
                     passages=count,
                 )
-                for one, count in report.routed
+                for one, count in report.routed[:_MAX_ROUTED]
             ),
             exclusions=map(_from_exclusion, report.exclusions[:_MAX_EXCLUSIONS]),
             excluded_document_count=len(report.exclusions),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from services.retrieval.fusion import best_first, to_score
 from services.retrieval.passage import Passage
 from services.retrieval.preference import Preference
-from services.retrieval.routing import Named, has, leading
+from services.retrieval.routing import Named, leading, nearness
 
 
 def placed(
@@ -34,20 +34,20 @@ def placed(
     by_id = {passage.id: passage for passage in passages}
     totals = {p.id: sums[p.id] + preference.bonus(p.metadata, day) for p in passages}
     order = best_first(totals)
+    ranked = [by_id[id_] for id_ in order]
     # Half of the places at most: many documents may have a section of that number.
-    first = _having(leading(query, named), order, by_id)[: (limit + 1) // 2]
-    if first:
+    near = nearness(leading(query, named), ranked)
+    if near:
         above_all = totals[order[0]] - totals[order[-1]] + 1
-        totals |= {id_: totals[id_] + above_all for id_ in first}
+        first = _by_nearness(order, near)[: (limit + 1) // 2]
+        totals |= {id_: totals[id_] + near[id_] * above_all for id_ in first}
     # What is only mentioned has a place, the last of several: the reader may want to look there.
-    mentioned = _having(named, order, by_id)[:1]
+    mentioned = _by_nearness(order, nearness(named, ranked))[:1]
     order = best_first(totals)
     if mentioned and 1 < limit <= order.index(mentioned[0]):
         totals[mentioned[0]] = math.nextafter(totals[order[limit - 1]], math.inf)
     return [replace(by_id[id_], score=to_score(totals[id_])) for id_ in best_first(totals)]
 
 
-def _having(
-    wanted: Sequence[Named], order: Sequence[str], by_id: Mapping[str, Passage]
-) -> list[str]:
-    return [id_ for id_ in order if any(has(by_id[id_], one) for one in wanted)]
+def _by_nearness(order: Sequence[str], near: Mapping[str, int]) -> list[str]:
+    return sorted((id_ for id_ in order if id_ in near), key=lambda id_: -near[id_])

@@ -1,33 +1,20 @@
 """What a query names exactly: numbers of sections, and words in quotation marks."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from services.retrieval.passage import Passage
 from services.retrieval.phrases import has_words, quoted, words
-from services.retrieval.sections import LABEL, section_keys
+from services.retrieval.references import in_plain_characters, sections
+from services.retrieval.sections import section_keys
 
 _MAX_TERMS = 10
 # "What does section 4.2 say about proof of funds?"
 _MOST_OTHER_WORDS = 5
 _SHORTEST_CONTENT = 4
 
-_PART = r"(?:\.?\([0-9a-z]{1,4}\)|\.(?:[0-9]{1,4}|guidance|notes?|[a-z]{1,3}(?![a-z])))"
-_NAMED = re.compile(
-    rf"(?<![\w.])(?P<label>{LABEL})[\s\u00a0]*(?P<number>[0-9]{{1,4}}[a-z]?{_PART}*)(?![\w%])",
-    re.IGNORECASE,
-)
-# These are counted apart from sections, and keep their word.
-_APART = re.compile(r"\b(?i:chapter|annex|appendix|schedule)\s+(?:[0-9]{1,3}|[A-Z]|[IVXLC]{1,6})\b")
-# Without a word before it a number must look like nothing else: "14.2.3", "4.2(b)", "SEC_4.2".
-_BARE = re.compile(
-    rf"(?<![\w.,$€£])(?P<number>[0-9]{{1,4}}(?:\.[0-9]{{1,4}}){{2,}}{_PART}*"
-    rf"|[0-9]{{1,4}}(?:\.[0-9]{{1,4}})+{_PART}*(?:\.guidance|\([0-9a-z]{{1,4}}\)){_PART}*"
-    r"|(?:sec|art|cl|para)_[0-9]{1,4}(?:\.[0-9]{1,3})*)(?![\w%])",
-    re.IGNORECASE,
-)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -43,20 +30,28 @@ class Named:
     """Something that a query names exactly.
 
     Attributes:
-        text: As the query has it.
+        text: As the query has it, in plain characters.
         key: What tells it from others: a section's key, or the words as they are compared.
+        wider: The sections that it may be a part of without being set apart, nearest first: the
+            text of Article 48 for its paragraph (1).
     """
 
     kind: Kind
     text: str
     key: str
+    wider: tuple["Named", ...] = ()
 
 
 def named(query: str) -> tuple[Named, ...]:
     """Everything that a query names, in order of kind, each once."""
-    phrases = (Named(Kind.PHRASE, text, words(text)) for text in quoted(query))
-    found = [*_sections(query), *phrases]
-    return tuple({(one.kind, one.key): one for one in found}.values())[:_MAX_TERMS]
+    query = in_plain_characters(query)
+    found: dict[tuple[Kind, str], Named] = {}
+    for (text, key), *wider in sections(query):
+        around = tuple(Named(Kind.SECTION, *one) for one in wider)
+        found.setdefault((Kind.SECTION, key), Named(Kind.SECTION, text, key, around))
+    for text in quoted(query):
+        found.setdefault((Kind.PHRASE, words(text)), Named(Kind.PHRASE, text, words(text)))
+    return tuple(found.values())[:_MAX_TERMS]
 
 
 def leading(query: str, found: Iterable[Named]) -> tuple[Named, ...]:
@@ -66,7 +61,7 @@ def leading(query: str, found: Iterable[Named]) -> tuple[Named, ...]:
     answer stands (ADR 25).
     """
     found = tuple(found)
-    rest = query
+    rest = in_plain_characters(query)
     for one in found:
         if one.kind is Kind.SECTION:
             rest = rest.replace(one.text, " ")
@@ -83,8 +78,35 @@ def has(passage: Passage, wanted: Named) -> bool:
     return has_words(passage.text, wanted.text)
 
 
-def _sections(query: str) -> Iterator[Named]:
-    for match in (*_NAMED.finditer(query), *_BARE.finditer(query)):
-        yield Named(Kind.SECTION, match[0].strip(), section_keys(match["number"])[0])
-    for match in _APART.finditer(query):
-        yield Named(Kind.SECTION, match[0], section_keys(match[0])[0])
+def reached(
+    wanted: Iterable[Named], passages: Sequence[Passage]
+) -> Mapping[Named, Sequence[Passage]]:
+    """Which passages have what is named, in order.
+
+    Behind it, of each document that has it nowhere, those of the nearest section around it.
+    """
+    found: dict[Named, Sequence[Passage]] = {}
+    for one in wanted:
+        found[one] = [passage for passage in passages if has(passage, one)]
+        documents = {passage.document_id for passage in found[one]}
+        for around in one.wider:
+            those = [p for p in passages if _is(p, around) and p.document_id not in documents]
+            documents |= {passage.document_id for passage in those}
+            if those:
+                found.setdefault(around, those)
+    return found
+
+
+def nearness(wanted: Iterable[Named], passages: Sequence[Passage]) -> Mapping[str, int]:
+    """By id: 2 for a passage that is what is named, 1 for one that lies in it, as 6.1 does in 6."""
+    near: dict[str, int] = {}
+    for one, those in reached(wanted, passages).items():
+        for passage in those:
+            near[passage.id] = max(near.get(passage.id, 0), 1 + _is(passage, one))
+    return near
+
+
+def _is(passage: Passage, wanted: Named) -> bool:
+    if wanted.kind is Kind.SECTION:
+        return wanted.key in section_keys(passage.section_id)[:1]
+    return has(passage, wanted)

@@ -19,7 +19,7 @@ from services.retrieval.placing import placed
 from services.retrieval.preference import Preference
 from services.retrieval.report import Report, Wishes
 from services.retrieval.reranking import Reranking
-from services.retrieval.routing import Kind, Named, has, named
+from services.retrieval.routing import Kind, Named, named, reached
 from services.retrieval.standing import Standing
 from services.retrieval.thinning import Thinned, thin
 
@@ -126,7 +126,7 @@ class Searcher:
                 self._pool(question, admitted), self._catalog.counts(tenant, admitted)
             )
             left_out = await self._with_best(question, narrow, left_out, pool.hits)
-        routed = tuple((one, sum(has(p, one) for p in pool.ranked)) for one in question.named)
+        routed = tuple((o, len(those)) for o, those in reached(question.named, pool.ranked).items())
         reranking = self._ranking.reranking
         scores, outcome = await reranking.scores(query, pool.ranked, asked=wishes.rerank)
         thinned = pool.thinned
@@ -208,6 +208,8 @@ class Searcher:
         keys = [one.key for one in question.named if one.kind is Kind.SECTION]
         if keys:
             searches.append(self._near(question, question.sparse, narrow, keys, checked=checked))
+        if wider := [around.key for one in question.named for around in one.wider]:
+            searches.append(self._near(question, question.sparse, narrow, wider, checked=checked))
         searches += [
             self._near(question, bm25.query_vector(one.text), narrow, checked=checked)
             for one in question.named

@@ -6,8 +6,8 @@ from services.retrieval.folding import folded
 
 # What may stand before a section's number.
 LABEL = (
-    r"sections?|sec\.?|articles?|art\.?|clauses?|cl|rules?|items?|paragraphs?|para\.?|guidance|§§?"
-    r"|artikel|abschnitt|artículo|articolo"
+    r"sections?|secs\.|sec\.?|articles?|arts\.|art\.?|clauses?|cl|rules?|items?|paragraphs?|para\.?"
+    r"|guidance|§§?|artikel|abschnitt|artículos?|articol[oi]|(?:[وفبك]?ال|لل)?ماد[ةه]"
 )
 _LABELLED = re.compile(rf"(?:{LABEL})[\s\u00a0_]*(?=[0-9])")
 _STEP = re.compile(r"[0-9]+[a-z]?|[a-z]+")

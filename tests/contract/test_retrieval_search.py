@@ -200,6 +200,19 @@ async def test_the_section_that_a_query_names_comes_first_and_is_reported(parts)
     ]
 
 
+async def test_a_part_that_is_no_section_of_its_own_is_found_in_the_section_around_it(parts):
+    text = "\f".join(f"proof of funds, said here as {'more ' * n}\n" for n in range(6))
+    await ingest(parts, text, "manual.txt")
+    passages, report = await search(parts, "clause 5.1(b) and Sections 2.1 to 4.1", limit=8)
+    assert {passage.section_id for passage in passages[:3]} == {"5.1", "2.1", "4.1"}
+    assert [(one.text, count) for one, count in report.routed] == [
+        ("clause 5.1(b)", 0),
+        ("clause 5.1", 1),
+        ("Sections 2.1", 1),
+        ("Sections 4.1", 1),
+    ]
+
+
 async def test_a_section_that_a_long_query_mentions_has_a_place_and_not_the_first(embedded):
     text = "\f".join(f"books {'kept ' * n}for an auditor of a fund\n" for n in range(6))
     await ingest(embedded, text + "\fsome other thing\n", "manual.txt")

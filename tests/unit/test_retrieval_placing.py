@@ -51,6 +51,14 @@ def test_what_is_named_comes_first_however_far_it_is():
     assert order(NAMES, {**SUMS, "a": 1000.0}) == "dabc"
 
 
+@pytest.mark.parametrize(
+    ("limit", "expected"), [(1, "dabc"), (2, "dabc"), (4, "dbac"), (6, "dbca")]
+)
+def test_a_section_that_is_named_comes_before_what_lies_in_it_however_far_it_is(limit, expected):
+    passages = [of("a"), of("b", "6.1"), of("c", "6.2"), of("d", "6")]
+    assert order("Art. 6", passages=passages, limit=limit) == expected
+
+
 def test_what_a_reranker_says_changes_nothing_about_what_is_named():
     again = reread(SUMS, {"a": 0.2, "b": 0.9, "c": 0.999, "d": 0.0})
     assert order("which books", again) == "cbad"

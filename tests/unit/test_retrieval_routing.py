@@ -1,16 +1,24 @@
 """What a query names exactly, and which passages have it."""
 
+from pathlib import Path
+
 import pytest
+import yaml
+from effort import ends_in_time
 
 from services.retrieval.passage import Metadata, Passage
-from services.retrieval.routing import Kind, has, leading, named
+from services.retrieval.routing import Kind, has, leading, named, nearness, reached
 from services.retrieval.sections import section_keys
 
+CASES = yaml.safe_load(
+    (Path(__file__).parents[1] / "cases" / "references.yaml").read_text(encoding="utf-8")
+)
 
-def passage(text="", section_id=""):
+
+def passage(text="", section_id="", document="d"):
     return Passage(
-        id="p",
-        document_id="d",
+        id=f"{document} {section_id}",
+        document_id=document,
         document_sha256="",
         version=1,
         metadata=Metadata("a.txt", "document", 1),
@@ -24,23 +32,33 @@ def passage(text="", section_id=""):
     )
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["query"])
+def test_numbers_of_sections_are_seen_and_ordinary_words_are_not(case):
+    found = named(case["query"])
+    assert {one.text: one.key for one in found} == case.get("names", {})
+    around = {wider.text: wider.key for one in found for wider in one.wider}
+    assert around == case.get("or", {})
+
+
 @pytest.mark.parametrize(
-    ("query", "keys"),
+    "piece",
     [
-        ("What does Section 4.2 require?", ["4.2"]),
-        ("Article 15 of the GDPR", ["15"]),
-        ("SEC_4.2", ["4.2"]),
-        ("does 14.2.3.Guidance.10 apply", ["14.2.3.guidance.10"]),
-        ("§ 5 and Art. 48(1)(a)", ["5", "48.1.a"]),
-        ("Rule 1.1.1.(2)", ["1.1.1.2"]),
-        ("see Annex A", ["annex.a"]),
-        ("3.5 million in 2022, or 4.2%", []),
-        ("part 2 of 3", []),
-        ("the sectional door", []),
+        "(1)",
+        ".1",
+        "section 1(1)",
+        " paragraph 1 of",
+        "Articles 1 and 2",
+        "Articles 1, ",
+        "annex i",
+        "第1",
+        "第1条第1款",
+        "section I.1",
+        "4.2.guidance",
     ],
 )
-def test_numbers_of_sections_are_seen_and_amounts_are_not(query, keys):
-    assert [one.key for one in named(query) if one.kind is Kind.SECTION] == keys
+def test_a_query_of_nothing_but_numbers_takes_no_long_time(piece):
+    with ends_in_time():
+        named("Articles 1" + piece * 2_000)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +83,37 @@ def test_a_quoted_phrase_is_had_by_what_has_its_words_in_order():
     assert (phrase.kind, phrase.text) == (Kind.PHRASE, "Proof of funds")
     assert has(passage("a notarized PROOF OF\nFUNDS."), phrase)
     assert not has(passage("funds of proof; waterproof of fundsX"), phrase)
+
+
+# A part of section 4 is no section 4.2.
+IN_FORCE = (("manual", "6.1"), ("manual", "4"), ("act", "6"), ("act", "6(2)"))
+
+
+def test_what_is_named_itself_is_nearer_than_what_lies_in_it():
+    passages = [passage(section_id=number, document=of) for of, number in IN_FORCE]
+    assert nearness(named("Art. 6"), passages) == {"manual 6.1": 1, "act 6": 2, "act 6(2)": 1}
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        # Of the act the paragraph itself; the charter's Article 6 is one text.
+        ("Article 6(2)", {"Article 6(2)": ["act 6(2)"], "Article 6": ["charter 6"]}),
+        ("Article 6(9)", {"Article 6(9)": [], "Article 6": ["act 6", "charter 6"]}),
+        (
+            "Article 6(2)(b)",
+            {"Article 6(2)(b)": [], "Article 6(2)": ["act 6(2)"], "Article 6": ["charter 6"]},
+        ),
+        ("Article 8(1)", {"Article 8(1)": []}),
+        ("Section 4.2", {"Section 4.2": []}),
+    ],
+)
+def test_a_section_stands_for_its_part_in_a_document_that_has_the_part_nowhere(query, ids):
+    passages = [
+        passage(section_id=number, document=of) for of, number in (*IN_FORCE, ("charter", "6"))
+    ]
+    found = reached(named(query), passages)
+    assert {one.text: [p.id for p in those] for one, those in found.items()} == ids
 
 
 def test_a_query_names_a_bounded_number_of_things_each_once():
