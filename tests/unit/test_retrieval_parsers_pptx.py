@@ -96,6 +96,15 @@ def test_raised_marks_are_no_digits_and_breaks_are_kept():
     assert pages(read(shape(words))) == ["1,234\u00b2\nbelow"]
 
 
+@pytest.mark.parametrize("kind", ["sngStrike", "dblStrike"])
+def test_a_figure_that_is_struck_out_is_no_digit_of_the_one_that_replaces_it(kind):
+    words = (
+        f"<a:p><a:r><a:t>The fee is </a:t></a:r><a:r><a:rPr strike='{kind}'/><a:t>5</a:t></a:r>"
+        "<a:r><a:rPr strike='noStrike'/><a:t>6%</a:t></a:r></a:p>"
+    )
+    assert pages(read(shape(words))) == ["The fee is 6%"]
+
+
 def test_more_slides_than_pages_are_allowed_are_too_large():
     with pytest.raises(InvalidInput) as caught:
         parse(a_pptx([shape("a")] * 3), "a.pptx", max_pages=2)

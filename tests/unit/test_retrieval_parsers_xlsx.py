@@ -29,10 +29,11 @@ def cells(number, *values, bold=False, **attributes):
 
 STYLES = (
     '<numFmts><numFmt numFmtId="164" formatCode="[$€-2]#,##0.0"/></numFmts>'
-    "<fonts><font/><font><b/></font></fonts><cellXfs><xf/>"
+    "<fonts><font/><font><b/></font><font><strike/></font></fonts><cellXfs><xf/>"
     '<xf fontId="1"/><xf numFmtId="10"/><xf numFmtId="14"/><xf numFmtId="164"/>'
-    '<xf numFmtId="14" fontId="1"/></cellXfs>'
+    '<xf numFmtId="14" fontId="1"/><xf fontId="2"/></cellXfs>'
 )
+STRUCK = 6
 
 
 def read(*rows, **options):
@@ -234,6 +235,34 @@ def test_words_truths_errors_and_the_last_values_of_formulas_are_read():
         )
     )
     assert document.text == "A\n\none | two parts | TRUE | #N/A | joined | 2"
+
+
+def test_what_is_struck_out_is_no_part_of_the_figure_that_replaces_it():
+    struck, kept = "<rPr><strike/></rPr>", '<rPr><strike val="0"/></rPr>'
+    document = xlsx.parse(
+        an_xlsx(
+            {
+                "A": f'<row><c t="s"><v>0</v></c><c t="s" s="{STRUCK}"><v>1</v></c>'
+                f'<c s="{STRUCK}"><v>7</v></c><c t="inlineStr" s="{STRUCK}"><is><t>x</t></is></c>'
+                f"<c t='inlineStr'><is><r>{struck}<t>7</t></r><r><t>8%</t></r></is></c></row>"
+            },
+            texts=(
+                f"<r>{struck}<t>5</t></r><r><t>6%</t></r>",
+                f"<r><t>6</t></r><r>{kept}<t>7%</t></r>",
+            ),
+            styles=STYLES,
+        )
+    )
+    assert document.text == "A\n\n6% | 7% | 8%"
+
+
+def test_rows_that_are_struck_out_do_not_end_what_a_header_is_for():
+    gone = (cells(n, ("5", STRUCK), ("6", STRUCK), ("7", STRUCK)) for n in (3, 4, 5))
+    assert body(read(ABOVE, *gone, cells(6, "Debt", 3, 4))).endswith(
+        "USD m: Cash | FY23: 1 | FY24: 2\nUSD m: Debt | FY23: 3 | FY24: 4"
+    )
+    blank = (f'<row r="{n}"><c r="A{n}" s="{STRUCK}"/></row>' for n in (3, 4, 5))
+    assert body(read(ABOVE, *blank, cells(6, "Debt", 3, 4))).endswith("\n\nDebt | 3 | 4")
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,14 @@ _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _TITLES = {"title", "ctrTitle"}
 _FURNITURE = {"dt", "ftr", "hdr", "sldNum"}
 _TRUE = {"1", "true", "on"}
+_NOT_STRUCK = "noStrike"
 
 
 def parse(data: bytes, max_pages: int) -> ParsedDocument:
     """Read a presentation as it is shown: hidden slides are pages without text.
 
-    What a slide inherits from its layout, comments, charts and pictures are left out.
+    What a slide inherits from its layout, what is struck out, comments, charts and pictures are
+    left out.
     """
     with office.opened(data) as package:
         if package.main is None:
@@ -112,8 +114,11 @@ def _words(paragraph: Element) -> str:
         elif child.tag in {f"{_A}r", f"{_A}fld"}:
             words = "".join(text.text or "" for text in child.iter(f"{_A}t"))
             properties = child.find(f"{_A}rPr")
-            raised = properties is not None and _is_raised(properties.get("baseline", "0"))
-            written.append(superscript(words) if raised else words)
+            looks = {} if properties is None else properties.attrib
+            # "5" struck out before "6%" must not be read as "56%".
+            if looks.get("strike", _NOT_STRUCK) == _NOT_STRUCK:
+                raised = _is_raised(looks.get("baseline", "0"))
+                written.append(superscript(words) if raised else words)
     return "".join(written)
 
 

@@ -25,16 +25,20 @@ class _Style(NamedTuple):
     code: str
     is_date: bool
     is_bold: bool
+    is_struck: bool
 
 
-_PLAIN = _Style("", is_date=False, is_bold=False)
+_PLAIN = _Style("", is_date=False, is_bold=False, is_struck=False)
 
 
 @dataclass(slots=True)
 class _Workbook:
-    """What all sheets share: their texts, and how cells look by the number of their style."""
+    """What all sheets share: their texts, and how cells look by the number of their style.
 
-    texts: Sequence[str]
+    Of each text there are the words in a cell that is not struck out, and in one that is.
+    """
+
+    texts: Sequence[tuple[str, str]]
     styles: Sequence[_Style]
     since_1904: bool
 
@@ -43,7 +47,8 @@ def parse(data: bytes) -> ParsedDocument:
     """Read a workbook.
 
     A formula is read as the value that was last computed. What a reader does not see is left out:
-    hidden sheets, rows and columns, comments. Rows without a blank row between them are a table.
+    hidden sheets, rows and columns, comments; so is what is struck out. Rows without a blank row
+    between them are a table.
     """
     with office.opened(data) as package:
         if package.main is None:
@@ -68,20 +73,34 @@ def parse(data: bytes) -> ParsedDocument:
         return flow.document(CONTENT_TYPE)
 
 
-def _texts(root: Element) -> list[str]:
-    return [_text(item) for item in root.iter(f"{S}si")]
+def _texts(root: Element) -> list[tuple[str, str]]:
+    return [
+        (_text(item, is_struck=False), _text(item, is_struck=True)) for item in root.iter(f"{S}si")
+    ]
 
 
-def _text(item: Element) -> str:
-    """The words of a cell, without how they are to be pronounced."""
-    runs = [item, *item.findall(f"{S}r")]
-    return "".join(text.text or "" for run in runs for text in run.findall(f"{S}t"))
+def _text(item: Element, *, is_struck: bool) -> str:
+    """The words of a cell, without how they are to be pronounced, and what is struck out of them.
+
+    Parts that do not say how they look are struck out where their cell is.
+    """
+    parts = []
+    for run in (item, *item.findall(f"{S}r")):
+        looks = run.find(f"{S}rPr")
+        # "5" struck out before "6%" must not be read as "56%".
+        if not (is_struck if looks is None else _has(looks, "strike")):
+            parts += [text.text or "" for text in run.findall(f"{S}t")]
+    return "".join(parts)
+
+
+def _has(looks: Element, name: str) -> bool:
+    return any(mark.get("val", "1") in _ON for mark in looks.findall(f"{S}{name}"))
 
 
 def _styles(root: Element) -> list[_Style]:
     codes = {int(f.get("numFmtId", "0")): f.get("formatCode", "") for f in root.iter(f"{S}numFmt")}
     fonts = [
-        any(b.get("val", "1") in _ON for b in font.findall(f"{S}b"))
+        (_has(font, "b"), _has(font, "strike"))
         for fonts in root.findall(f"{S}fonts")
         for font in fonts
     ]
@@ -89,8 +108,8 @@ def _styles(root: Element) -> list[_Style]:
     for style in (style for styles in root.findall(f"{S}cellXfs") for style in styles):
         number, font = int(style.get("numFmtId", "0")), int(style.get("fontId", "0"))
         code = codes.get(number, number_format.BUILT_IN.get(number, ""))
-        is_bold = font < len(fonts) and fonts[font]
-        read.append(_Style(code, number_format.is_date(code), is_bold))
+        is_bold, is_struck = fonts[font] if font < len(fonts) else (False, False)
+        read.append(_Style(code, number_format.is_date(code), is_bold, is_struck))
     return read
 
 
@@ -105,6 +124,9 @@ def _read(package: office.Package, part: str, shared: _Workbook) -> Sheet:
                 sheet.hidden_rows.add(number)
             elif cells := _cells(element, sheet.hidden_columns, shared):
                 sheet.rows[number] = cells
+            elif any(len(cell) and _style(cell, shared).is_struck for cell in element):
+                # What is struck out parts no more than what is hidden.
+                sheet.hidden_rows.add(number)
             # A sheet may have a million rows, and is read one by one.
             element.clear()
         else:
@@ -150,15 +172,21 @@ def _numbered(row: Element) -> Iterator[tuple[int, Element]]:
         yield column, cell
 
 
-def _cell(cell: Element, shared: _Workbook) -> Cell:
+def _style(cell: Element, shared: _Workbook) -> _Style:
     number = int(cell.get("s", "0"))
-    style = shared.styles[number] if number < len(shared.styles) else _PLAIN
+    return shared.styles[number] if number < len(shared.styles) else _PLAIN
+
+
+def _cell(cell: Element, shared: _Workbook) -> Cell:
+    style = _style(cell, shared)
     value = (cell.findtext(f"{S}v") or "").strip()
     match cell.get("t", "n"):
         case "s":
-            words = shared.texts[int(value)] if value else ""
+            words = shared.texts[int(value)][style.is_struck] if value else ""
         case "inlineStr":
-            words = "".join(_text(item) for item in cell.findall(f"{S}is"))
+            words = "".join(_text(i, is_struck=style.is_struck) for i in cell.findall(f"{S}is"))
+        case _ if style.is_struck:
+            words = ""
         case "b":
             words = "TRUE" if value in _ON else "FALSE"
         case "n" if value:
