@@ -34,9 +34,10 @@ OUTSIDE = {
         "batching", "copying", "cross_encoder", "ingest", "isolated_reader", "leases", "minilm",
         "onnx", "optimizing", "originals", "pages", "parsers", "parsers.markdown", "parsers.ocr",
         "parsers.pdf", "parsers.pdf_forms", "parsers.pdf_headings", "parsers.pdf_layout",
-        "parsers.pdf_page", "parsers.sniffing", "qdrant_call", "qdrant_edge", "qdrant_layout",
-        "qdrant_server", "qdrant_shard", "reading", "reindex.__main__", "reindexing", "rendering",
-        "reranking", "saturation", "search", "sentence_transformer", "tokens", "writing",
+        "parsers.pdf_levels", "parsers.pdf_page", "parsers.sniffing", "qdrant_call", "qdrant_edge",
+        "qdrant_layout", "qdrant_server", "qdrant_shard", "reading", "reindex.__main__",
+        "reindexing", "rendering", "reranking", "saturation", "search", "sentence_transformer",
+        "tokens", "writing",
     },
     "verification": {
         "judges.cross_encoder", "judges.embedded", "judges.llm", "judging", "verifier",

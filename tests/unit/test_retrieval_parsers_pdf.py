@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
+from effort import is_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reportlab.lib.pagesizes import A4
@@ -12,8 +13,11 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from services.retrieval.chunking import chunk
-from services.retrieval.parsers import parse
+from services.retrieval.document import Box
+from services.retrieval.parsers import parse, pdf_headings
 from services.retrieval.parsers.numbering import Numbered, read
+from services.retrieval.parsers.pdf_layout import PlacedLine
+from services.retrieval.parsers.pdf_page import PrintedLine
 from services.retrieval.parsers.sequence import follows, levels, starts_section
 
 WIDTH, HEIGHT = A4
@@ -342,6 +346,13 @@ def test_a_word_and_a_mark_begin_a_section_on_a_new_page_whatever_the_page_above
         .parsed()
     )
     assert [number for _, number, _ in outline(document)] == ["6", "7", "8"]
+
+
+def test_numbers_that_no_number_follows_are_read_in_linear_time():
+    box = Box(72, 100, 300, 112)
+    printed = PrintedLine("4.5 Paid.", 0, box, 10, bold=False, gap=0)
+    lines = [PlacedLine(printed, 10 * number, 1) for number in range(4000)]
+    assert is_linear(lambda size: pdf_headings.find(lines[:size], {0}, (), ()), 2000)
 
 
 def test_references_contents_and_run_in_words_are_no_headings():

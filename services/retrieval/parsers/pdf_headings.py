@@ -9,13 +9,15 @@ import pypdfium2
 from services.retrieval.document import Heading
 from services.retrieval.parsers import numbering, sequence
 from services.retrieval.parsers.pdf_layout import PlacedLine
+from services.retrieval.parsers.pdf_levels import MAX_LEVEL, Found, Style, headings
 
-_MAX_LEVEL = 8
 _MAX_LINES = 3
 _MAX_WORDS = 16
 _MIN_LETTERS = 3
 # Type this much larger than the body's is a heading's.
 _LARGER = 1.12
+# A document's first section is within so many lines of the next.
+_SECTION_LINES = 500
 # What follows a heading that is only bold must be prose: a line of at least this length.
 _PROSE = 40
 
@@ -29,32 +31,9 @@ class Bookmark:
     level: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Lines `first` to `end` are a heading; run in, only the number is."""
-
-    first: int
-    end: int
-    numbered: numbering.Numbered | None
-    outline_level: int = 0
-    run_in: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Style:
-    """Type size to half a point, and weight."""
-
-    size: float
-    bold: bool
-
-    @classmethod
-    def of(cls, line: PlacedLine) -> "_Style":
-        return cls(round(2 * line.printed.size) / 2, line.printed.bold)
-
-
 def outline(pdf: pypdfium2.PdfDocument) -> Iterator[Bookmark]:
     """The outline's entries that name a page, in order."""
-    for bookmark in pdf.get_toc(max_depth=_MAX_LEVEL):
+    for bookmark in pdf.get_toc(max_depth=MAX_LEVEL):
         destination = bookmark.get_dest()
         index = destination.get_index() if destination else None
         try:
@@ -86,7 +65,7 @@ def find(
     """
     page = _Text(lines, starts, tabular)
     named = _match_outline(lines, bookmarks)
-    found: list[_Found] = []
+    found: list[Found] = []
     previous: numbering.Numbered | None = None
     index = 0
     while index < len(lines):
@@ -97,7 +76,7 @@ def find(
         found.append(heading)
         previous = heading.numbered or previous
         index = heading.end
-    return tuple(_headings(lines, found))
+    return tuple(headings(lines, found))
 
 
 class _Text:
@@ -110,13 +89,13 @@ class _Text:
         self._starts = starts
         self._tabular = tabular
         self._read = [numbering.read(line.text) for line in lines]
-        self._styles = [_Style.of(line) for line in lines]
-        characters: Counter[_Style] = Counter()
+        self._styles = [Style.of(line) for line in lines]
+        characters: Counter[Style] = Counter()
         for line, style in zip(lines, self._styles, strict=True):
             characters[style] += len(line.text)
-        self._body = characters.most_common(1)[0][0] if lines else _Style(0.0, bold=False)
+        self._body = characters.most_common(1)[0][0] if lines else Style(0.0, bold=False)
 
-    def heading_at(self, index: int, previous: numbering.Numbered | None) -> _Found | None:
+    def heading_at(self, index: int, previous: numbering.Numbered | None) -> Found | None:
         line = self._lines[index]
         numbered = self._read[index]
         if numbering.is_contents_line(line.text, numbered):
@@ -131,7 +110,7 @@ class _Text:
             is_row = index in self._tabular and not (
                 previous and numbered.depth > 1 and sequence.follows(numbered, previous)
             )
-            return None if is_row else _Found(index, self._end_of_title(index), numbered)
+            return None if is_row else Found(index, self._end_of_title(index), numbered)
         if index in self._tabular or not self._begins_paragraph(index, numbered):
             return None
         is_last = index + 1 == len(self._lines)
@@ -139,7 +118,7 @@ class _Text:
         is_title = alone and numbered.kind != "bare"
         next_line = "" if is_last else self._lines[index + 1].text
         if is_title or sequence.starts_section(numbered, previous, next_line, self._later(index)):
-            return _Found(index, index + 1, numbered, run_in=not alone)
+            return Found(index, index + 1, numbered, run_in=not alone)
         return None
 
     def _begins_paragraph(self, index: int, numbered: numbering.Numbered) -> bool:
@@ -152,7 +131,7 @@ class _Text:
 
     def _later(self, index: int) -> Iterator[numbering.Numbered | None]:
         """What the paragraphs below a line begin with."""
-        for below in range(index + 1, len(self._lines)):
+        for below in range(index + 1, min(index + _SECTION_LINES, len(self._lines))):
             if below in self._starts and below not in self._tabular:
                 yield self._read[below]
 
@@ -194,7 +173,7 @@ class _Text:
             end += 1
         return end
 
-    def _by_type(self, index: int) -> _Found | None:
+    def _by_type(self, index: int) -> Found | None:
         """A heading without a number: set as one, and worded as one."""
         if index not in self._starts or index in self._tabular or not self._stands_out(index):
             return None
@@ -205,7 +184,7 @@ class _Text:
             # The type goes on for more lines than a title has: large print.
             return None
         larger = self._styles[index].size >= _LARGER * self._body.size
-        return _Found(index, end, None) if larger or self._is_prose_below(index, end) else None
+        return Found(index, end, None) if larger or self._is_prose_below(index, end) else None
 
     def _is_worded_as_title(self, first: int, end: int) -> bool:
         lines = self._lines[first:end]
@@ -231,20 +210,20 @@ class _Text:
 
 def _match_outline(
     lines: Sequence[PlacedLine], bookmarks: Sequence[Bookmark]
-) -> Mapping[int, _Found]:
+) -> Mapping[int, Found]:
     """By index of the first line, the headings that the outline names on their pages."""
     on_page: defaultdict[int, list[int]] = defaultdict(list)
     if bookmarks:
         for index, line in enumerate(lines):
             on_page[line.page_number].append(index)
-    named: dict[int, _Found] = {}
+    named: dict[int, Found] = {}
     for bookmark in bookmarks:
         title = _fold(bookmark.title)
         for index in on_page[bookmark.page_number]:
             end = _end_of_match(lines, index, title)
             if end and index not in named:
                 numbered = numbering.read(lines[index].text)
-                named[index] = _Found(index, end, numbered, outline_level=bookmark.level)
+                named[index] = Found(index, end, numbered, outline_level=bookmark.level)
                 break
     return named
 
@@ -268,57 +247,3 @@ def _end_of_match(lines: Sequence[PlacedLine], first: int, title: str) -> int:
 
 def _fold(words: str) -> str:
     return "".join(filter(str.isalnum, words.casefold()))
-
-
-def _headings(lines: Sequence[PlacedLine], found: Sequence[_Found]) -> Iterator[Heading]:
-    levels = _levels(lines, found)
-    for heading, level in zip(found, levels, strict=True):
-        first = lines[heading.first]
-        title_lines = [line.text for line in lines[heading.first : heading.end]]
-        end = lines[heading.end - 1].end
-        if heading.numbered and heading.run_in:
-            title_lines = [numbering.label(first.text, heading.numbered)]
-            end = first.start + heading.numbered.label_end
-        yield Heading(
-            start=first.start,
-            end=end,
-            level=min(level, _MAX_LEVEL),
-            section_id=heading.numbered.section_id if heading.numbered else "",
-            title=" ".join(" ".join(title_lines).split()),
-        )
-
-
-def _levels(lines: Sequence[PlacedLine], found: Sequence[_Found]) -> list[int]:
-    """Levels: from the outline, else from the number, else from the type."""
-    by_number = iter(sequence.levels([heading.numbered for heading in found if heading.numbered]))
-    numbered_levels = [next(by_number) if heading.numbered else 0 for heading in found]
-    # The outline may hang the sections under a root of its own, or number them from elsewhere.
-    shifts: defaultdict[numbering.Kind, Counter[int]] = defaultdict(Counter)
-    for heading, level in zip(found, numbered_levels, strict=True):
-        if heading.numbered and heading.outline_level:
-            shifts[heading.numbered.kind][heading.outline_level - level] += 1
-    shift = {kind: counts.most_common(1)[0][0] for kind, counts in shifts.items()}
-    known = [
-        heading.outline_level
-        or (max(level + shift.get(heading.numbered.kind, 0), 1) if heading.numbered else 0)
-        for heading, level in zip(found, numbered_levels, strict=True)
-    ]
-    levels_by_style: defaultdict[_Style, Counter[int]] = defaultdict(Counter)
-    for heading, level in zip(found, known, strict=True):
-        if level and not heading.run_in:
-            levels_by_style[_Style.of(lines[heading.first])][level] += 1
-    usual = {style: levels.most_common(1)[0][0] for style, levels in levels_by_style.items()}
-    unknown = {
-        _Style.of(lines[heading.first])
-        for heading, level in zip(found, known, strict=True)
-        if not level
-    }
-    # Type without a known level stands one below the next larger type.
-    above = 0
-    for style in sorted(unknown | usual.keys(), key=lambda s: (s.size, s.bold), reverse=True):
-        usual.setdefault(style, above + 1)
-        above = max(above, usual[style])
-    return [
-        level or usual[_Style.of(lines[heading.first])]
-        for heading, level in zip(found, known, strict=True)
-    ]
