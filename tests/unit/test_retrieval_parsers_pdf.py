@@ -243,6 +243,22 @@ def test_a_bold_number_without_a_point_is_a_section_where_it_is_the_next_over_pr
     assert [title for *_, title in outline(sheet.parsed())] == ["1 Scope", "2 Owners", "3 Records"]
 
 
+def test_a_title_without_a_number_stands_below_the_numbers_that_are_set_as_it_is():
+    bold = "Helvetica-Bold"
+    document = (
+        Sheet()
+        .line("Item 7. Discussion", 72, font=bold).lines(PROSE, 100)
+        .line("Overview", 170, font=bold).lines(PROSE, 198)
+        .line("Item 8. Statements", 268, font=bold).lines(PROSE, 296)
+        .parsed()
+    )  # fmt: skip
+    assert outline(document) == [
+        (1, "7", "Item 7. Discussion"),
+        (2, "", "Overview"),
+        (1, "8", "Item 8. Statements"),
+    ]
+
+
 def test_a_numbered_paragraph_has_its_heading_run_in():
     document = (
         Sheet()

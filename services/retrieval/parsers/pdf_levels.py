@@ -68,22 +68,24 @@ def _levels(lines: Sequence[PlacedLine], found: Sequence[Found]) -> list[int]:
         or (max(level + shift.get(heading.numbered.kind, 0), 1) if heading.numbered else 0)
         for heading, level in zip(found, numbered_levels, strict=True)
     ]
-    levels_by_style: defaultdict[Style, Counter[int]] = defaultdict(Counter)
+    ranks: defaultdict[Style, Counter[tuple[int, bool]]] = defaultdict(Counter)
     for heading, level in zip(found, known, strict=True):
         if level and not heading.run_in:
-            levels_by_style[Style.of(lines[heading.first])][level] += 1
-    usual = {style: levels.most_common(1)[0][0] for style, levels in levels_by_style.items()}
+            ranks[Style.of(lines[heading.first])][level, bool(heading.numbered)] += 1
     unknown = {
         Style.of(lines[heading.first])
         for heading, level in zip(found, known, strict=True)
         if not level
     }
-    # Type without a known level stands one below the next larger type.
+    # Type without a known level stands one below the next larger type; what has no number stands
+    # one below the numbers that are set as it is.
+    by_style: dict[Style, int] = {}
     above = 0
-    for style in sorted(unknown | usual.keys(), key=lambda s: (s.size, s.bold), reverse=True):
-        usual.setdefault(style, above + 1)
-        above = max(above, usual[style])
+    for style in sorted(unknown | ranks.keys(), key=lambda s: (s.size, s.bold), reverse=True):
+        (level, is_numbered), _ = (ranks[style].most_common(1) or [((above + 1, False), 0)])[0]
+        by_style[style] = level + is_numbered
+        above = max(above, by_style[style] if style in unknown else level)
     return [
-        level or usual[Style.of(lines[heading.first])]
+        level or by_style[Style.of(lines[heading.first])]
         for heading, level in zip(found, known, strict=True)
     ]
