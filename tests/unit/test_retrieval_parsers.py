@@ -151,3 +151,12 @@ def test_the_pages_of_a_pdf_are_told_as_they_are_read_up_to_the_last(count, told
     assert len(heard) == told
     assert heard == sorted(heard)
     assert heard[-1] == (count, count)
+
+
+def test_text_in_an_encoding_that_cannot_be_told_is_refused_with_what_to_say():
+    data = "手数料は五パーセントです。".encode("utf-16-le")
+    with pytest.raises(InvalidInput, match=r"--content-type 'text/plain; charset=utf-16-le'"):
+        parse(data, "notes.txt")
+    assert parse(data, "notes.txt", "text/plain; charset=utf-16-le").text == data.decode(
+        "utf-16-le"
+    )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from services.retrieval.document import ParsedDocument
 from services.retrieval.parsers import encoding, markdown, plain
 
+POLISH = "Umowa wchodzi w życie po zapłacie. Opłata wynosi pięć procent, źródło: są dwa."
 RUSSIAN = "Банк проверяет личность каждого клиента до открытия счета."
 GREEK = "Η τράπεζα επαληθεύει την ταυτότητα κάθε πελάτη πριν από το άνοιγμα."
 JAPANESE = "銀行は口座を開設する前に顧客の本人確認を行うものとする。"
@@ -48,6 +49,10 @@ def printed(document: ParsedDocument):
         (CHINESE.encode("gb18030"), CHINESE),
         (CHINESE_OF_TAIWAN.encode("big5"), CHINESE_OF_TAIWAN),
         (KOREAN.encode("euc_kr"), KOREAN),
+        (("ABC " + JAPANESE).encode("iso2022_jp"), "ABC " + JAPANESE),
+        (POLISH.encode("cp1250"), POLISH),
+        (POLISH.encode("iso8859_2"), POLISH),
+        (b"500 m\xb3 or 1\xbd\xb2, \xbfqu\xe9?\xb9 Na\xefve", "500 m³ or 1½², ¿qué?¹ Naïve"),
         # What Polish and English share must not become Polish: a price would change its currency.
         (b"It costs \xa35 (\xa712.4) \x96 \x93B\x94", "It costs £5 (§12.4) – “B”"),
         (b"", ""),

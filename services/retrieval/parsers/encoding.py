@@ -34,6 +34,14 @@ _OTHER_SCRIPTS = [
     *("cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "cp874"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
 ]
+# How text in Japanese of seven bits begins; nothing else does.
+_JAPANESE = re.compile(rb"\x1b\$[@B]")
+# Two letters of Polish that would be signs in Windows-1252, where none stands within a word; and
+# those by which its two encodings differ.
+_LETTER = rb"[A-Za-z\xc0-\xff]"
+_POLISH = re.compile(rb"(?<=%b)[\xb3\xbf](?=%b)" % (_LETTER, _LETTER))
+_OF_POLISH = {"cp1250": b"\xb9\x9c\x9f", "iso8859_2": b"\xb1\xb6\xbc"}
+_FEW_LETTERS = 2
 _SAMPLE_BYTES = 64 * 1024
 _ASCII_LETTERS = re.compile(rb"[A-Za-z]")
 _HIGH = re.compile(rb"[\x80-\xff]")
@@ -49,10 +57,12 @@ def decode(data: bytes, declared: str = "") -> str | None:
     """The text in these bytes, None when they are binary.
 
     A byte order mark decides, else the encoding that is declared and known. Without either they
-    are UTF-8; where they are not valid as that, and most letters are beyond ASCII, the encoding
-    of another script that fits best; else Windows-1252. What has no meaning in a declared encoding
-    becomes U+FFFD. Binary is what holds a NUL or more than one control code in a thousand
-    characters. Line ends become line feeds, control codes U+FFFD; form feeds stay.
+    are UTF-16 or ISO-2022-JP if they look it, else UTF-8. Where they are not valid as that, and
+    most letters are beyond ASCII, they are in the encoding of another script that fits best; where
+    letters of Polish stand within words, in one of Polish; else in Windows-1252. What has no
+    meaning in a declared encoding becomes U+FFFD. Binary is what holds a NUL or more than one
+    control code in a thousand characters. Line ends become line feeds, control codes U+FFFD;
+    form feeds stay.
     """
     written = _LINE_END.sub("\n", _decoded(data, declared))
     controls = sum(written.count(chr(code)) for code in NO_CHARACTERS)
@@ -77,13 +87,13 @@ def _decoded(data: bytes, declared: str) -> str:
                     "and send it again.",
                     reason="DAMAGED_FILE",
                 ) from error
-    if name := _known(declared) or _utf_16(data):
+    if name := _known(declared) or _utf_16(data) or _seven_bit(data):
         return data.decode(name, errors="replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         # Five bytes have no meaning in Windows-1252.
-        return data.decode(_other_script(data) or "cp1252", errors="replace")
+        return data.decode(_other_script(data) or _polish(data) or "cp1252", errors="replace")
 
 
 def _known(declared: str) -> str:
@@ -105,6 +115,10 @@ def _utf_16(data: bytes) -> str:
     return ""
 
 
+def _seven_bit(data: bytes) -> str:
+    return "iso2022_jp" if data.isascii() and _JAPANESE.search(data) else ""
+
+
 def _other_script(data: bytes) -> str:
     """An encoding of another script than the Latin, when that is what most letters are."""
     sample = data[:_SAMPLE_BYTES]
@@ -112,3 +126,10 @@ def _other_script(data: bytes) -> str:
         return ""
     best = charset_normalizer.from_bytes(sample, cp_isolation=_OTHER_SCRIPTS).best()
     return best.encoding if best else ""
+
+
+def _polish(data: bytes) -> str:
+    sample = data[:_SAMPLE_BYTES]
+    if len(_POLISH.findall(sample)) < _FEW_LETTERS:
+        return ""
+    return max(_OF_POLISH, key=lambda name: sum(map(sample.count, _OF_POLISH[name])))

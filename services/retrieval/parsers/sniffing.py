@@ -121,13 +121,22 @@ def find(data: bytes, source_name: str, content_type: str) -> Found:
     found = _sniff(data, claims, str(declared.get_content_charset() or ""))
     for claim in claims:
         if found.media_type != claim and not _may_be(found.media_type, claim):
-            raise InvalidInput(
-                f"The file is declared or named as {claim}, and its bytes are {found.media_type}; "
-                "name it as what it is.",
-                reason="TYPE_MISMATCH",
-            )
+            raise _mismatch(claim, found.media_type)
     kind = next((claim for claim in claims if claim in _KINDS_OF_TEXT), found.media_type)
     return Found(kind, found.written)
+
+
+def _mismatch(claim: str, found: str) -> InvalidInput:
+    is_text = claim == plain.CONTENT_TYPE or claim in _KINDS_OF_TEXT
+    return InvalidInput(
+        f"The file is declared or named as {claim}, and its bytes are {found}; "
+        + (
+            f"if it is text, say in which encoding: --content-type '{claim}; charset=utf-16-le'."
+            if found == _BINARY and is_text
+            else "name it as what it is."
+        ),
+        reason="TYPE_MISMATCH",
+    )
 
 
 def _claims(source_name: str, content_type: str) -> list[str]:
