@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from services.retrieval.document import Chunk, ParsedDocument
 
 _HYPHENATED = re.compile(r"-\n\s*")
-# Of a table that is cut, what its later rows are embedded with.
+# Of a table that is cut, what its later rows are embedded with: the lines above its first row of
+# figures, and of one without figures the first two.
 _HEAD_LINES = 2
 _HEAD_CHARACTERS = 160
+_AMOUNT = re.compile(r"\(?[$€£]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?=\)))\)?%?")
+_FIGURE = re.compile(r"(?!(?:19|20)\d\d$)[$€£(]?[-\u2212]?\d[\d.,]*[)%]*|[-\u2013\u2014]")
+_SIGNS = frozenset("$€£%)")
 
 Span = tuple[int, int]
 
@@ -59,12 +63,27 @@ def _line(text: str) -> str:
 
 
 def _head_of_table(document: ParsedDocument, chunk: Chunk) -> str:
-    """The first lines of the table in which a chunk begins; empty when it begins in none."""
+    """The head of the table in which a chunk begins; empty when it begins in none."""
     table = table_around(document, chunk.start)
     if table is None:
         return ""
-    head = "\n".join(document.text[table[0] : chunk.start].split("\n")[:_HEAD_LINES])
-    return head[:_HEAD_CHARACTERS]
+    lines = document.text[slice(*table)].split("\n")
+    figures = next((at for at, line in enumerate(lines) if _is_row_of_figures(line)), _HEAD_LINES)
+    head = document.text[table[0] : chunk.start].split("\n")[:figures]
+    while len(head) > 1 and len("\n".join(head)) > _HEAD_CHARACTERS:
+        del head[0]
+    return "\n".join(head)[:_HEAD_CHARACTERS]
+
+
+def _is_row_of_figures(line: str) -> bool:
+    """Whether a row has amounts, a cell that is a figure, or two at its end; years are none."""
+    cells, words = line.split("|"), [word for word in line.split() if word not in _SIGNS]
+    if len(cells) > 1:
+        return any(_FIGURE.fullmatch(cell.strip()) for cell in cells)
+    last = words[-2:]
+    return any(map(_AMOUNT.fullmatch, words)) or (
+        len(last) > 1 and all(map(_FIGURE.fullmatch, last))
+    )
 
 
 def table_around(document: ParsedDocument, offset: int) -> Span | None:

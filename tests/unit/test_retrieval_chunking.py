@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.retrieval.chunking import chunk
-from services.retrieval.document import Heading, Line, Page, ParsedDocument
+from services.retrieval.document import Chunk, Heading, Line, Page, ParsedDocument
 from services.retrieval.embedded_text import passage_text_for_embedding
 from services.retrieval.parsers import markdown, plain
 
@@ -167,6 +167,39 @@ def test_rows_that_a_table_goes_on_with_are_embedded_with_its_head():
         "H\n| year | sum | |---|---|",
         "H\n| year | sum | |---|---| | 2022 | 7 | | 2023 | 8 |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("above", "head"),
+    [
+        (
+            "52 Weeks Ended\nAugust 29,\n2021\nAugust 30,\n2020\nREVENUE\n",
+            "52 Weeks Ended August 29, 2021 August 30, 2020 REVENUE ",
+        ),
+        ("Item 2021 2020\n", "Item 2021 2020 "),
+        (
+            "x" * 150 + "\nYears ended December 31\nItem 2021 2020\n",
+            "Years ended December 31 Item 2021 2020 ",
+        ),
+        ("", ""),
+    ],
+)
+def test_the_head_of_a_table_is_what_stands_above_its_first_row_of_figures(above, head):
+    rows = "Sales $ 192 $ 163\nFees 3 1\n"
+    last = "Costs 170,684 144,939\n"
+    document = paged(above + rows + last)
+    document = replace(document, tables=((0, len(document.text)),))
+    start = len(above + rows)
+    passage = Chunk(start, len(document.text), 1, "", ())
+    assert embedded(document, [passage]) == [f"{head}{last.strip()}"]
+
+
+def test_of_a_table_without_figures_the_first_two_lines_are_the_head():
+    above = "Term Meaning\nOwner one who owns\nClerk one who writes\n"
+    document = paged(f"{above}Bank one who keeps\n")
+    document = replace(document, tables=((0, len(document.text)),))
+    passage = Chunk(len(above), len(document.text), 1, "", ())
+    assert embedded(document, [passage]) == ["Term Meaning Owner one who owns Bank one who keeps"]
 
 
 def test_a_table_keeps_its_caption():

@@ -413,6 +413,35 @@ def test_rows_of_words_set_apart_are_a_table():
     assert document.headings == ()
 
 
+def statement(between, gap=0):
+    """A table with words between its rows; its dates are set one word a line, column by column."""
+    sheet = Sheet().lines(PROSE, 40).line("Income", 88, left=300, size=14)
+    sheet.line("52 Weeks Ended", 110, left=340)
+    for left, day, year in ((300, "August 29,", "2021"), (400, "August 30,", "2020")):
+        sheet.line(day, 122, left=left).line(year, 134, left=left)
+    sheet.line("Revenue", 146)
+    rows = [("Sales", "192,052", "163,220"), ("Fees", "3,877", "3,541"), ("Costs", "76", "55")]
+    top = 158 - 12
+    for row in [*rows, *((words,) for words in between), *rows]:
+        top += 12 + gap * (row == (between[0],))
+        for left, cell in zip((72, 300, 400), row, strict=False):
+            sheet.line(cell, top, left=left)
+    return sheet.parsed()
+
+
+def test_dates_over_the_figures_are_the_tables_though_they_are_set_one_word_a_line():
+    document = statement(["Expenses"])
+    (table,) = texts(document, document.tables)
+    assert "Income" not in table
+    assert table.startswith("52 Weeks Ended\nAugust 29,\n2021\nAugust 30,\n2020\nRevenue\nSales")
+
+
+def test_a_label_of_two_lines_parts_no_table_and_a_title_with_a_gap_above_does():
+    words = ["Income before the other", "items of the year"]
+    assert len(statement(words).tables) == 1
+    assert len(statement(words, gap=8).tables) == 2
+
+
 def test_a_wider_gap_starts_a_paragraph_and_a_column_does_not():
     document = Sheet().lines(PROSE, 72).lines(PROSE, 72 + 12 * 3 + 8).parsed()
     second = document.text.index(PROSE[0], 10)

@@ -83,7 +83,7 @@ def parse(
     )
     body = [line for index, line in enumerate(placed) if index not in running]
     starts = pdf_layout.paragraph_starts(body)
-    tables = pdf_layout.tables(body)
+    tables = pdf_layout.tables(body, starts)
     tabular = {index for first, end in tables for index in range(first, end)}
     headings = pdf_headings.find(body, starts, tabular, bookmarks)
     return spaced(

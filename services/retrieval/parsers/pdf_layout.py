@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from services.retrieval.parsers import numbering
 from services.retrieval.parsers.pdf_frame import side_by_side
 from services.retrieval.parsers.pdf_page import PrintedLine
 
@@ -20,8 +21,23 @@ _LIST_ITEM = re.compile(
     r"(?:[\u2022\u25cf\u25aa\u25e6\u2023\u2013\u2014*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)])\s"
 )
 _MIN_ROWS = 3
-# Rows of a table may be this many lines apart: one line of a wrapped cell lies between.
+# Rows of a table may be this many lines apart: one line of a wrapped cell lies between, or, where
+# no paragraph begins, two.
 _MAX_STEP = 2
+_MAX_RUNNING_STEP = 3
+# A table's head reaches up so many lines at most; lines that name columns may be this many apart,
+# with others between them and the rows, such as "Assets".
+_HEAD_LINES = 10
+_HEAD_STEP = 3
+# In a longer line a sentence runs into a head.
+_LONGEST_HEAD = 100
+# Lines over the figures begin right of so much of a table's width, and have more of them right of
+# its middle than a centred title has.
+_LABELS = 0.3
+_OVER_FIGURES = 0.55
+_AMOUNT = re.compile(r"\d[.,]\d|[$\u20ac\u00a3%]|\(\d|(?<!\S)(?!(?:19|20)\d\d)\d{3}")
+_ENDED = re.compile(r"(?:\S+ ){1,5}ended\b.{0,20}", re.IGNORECASE)
+_DATES = re.compile(r"(?:(?:[A-Z][a-z]{2,8}\.? \d{1,2},?|(?:19|20)\d\d)(?: |$))+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +103,41 @@ def _usual_pitches(lines: Sequence[PlacedLine]) -> dict[int, float]:
     return {page: median(values) for page, values in pitches.items()}
 
 
-def tables(lines: Sequence[PlacedLine]) -> list[tuple[int, int]]:
-    """Half-open ranges of lines that are tables: rows of words set apart, one under the other."""
+def tables(lines: Sequence[PlacedLine], starts: frozenset[int]) -> list[tuple[int, int]]:
+    """Half-open ranges of lines that are tables: rows of words set apart, one under the other.
+
+    The lines that name the columns belong to a table, though dates may be set one word a line.
+
+    Args:
+        lines: Those of the running text, in order.
+        starts: Indices of the lines that begin a paragraph.
+    """
     in_columns = [line.printed.columns for line in lines]
     row = list(range(len(lines)))
     for index, (above, line) in enumerate(pairwise(lines), start=1):
         if _same_row(above, line):
             in_columns[index - 1] = in_columns[index] = True
             row[index] = row[index - 1]
-    return [
-        (first, last + 1)
-        for first, last in _runs(lines, in_columns)
-        if len({row[index] for index in range(first, last + 1) if in_columns[index]}) >= _MIN_ROWS
-    ]
+    found: list[tuple[int, int]] = []
+    for first, last in _runs(lines, in_columns, starts):
+        if len({row[index] for index in range(first, last + 1) if in_columns[index]}) >= _MIN_ROWS:
+            top = _head_start(lines, first, last, above=found[-1][1] if found else 0)
+            found.append((top, last + 1))
+    return found
 
 
-def _runs(lines: Sequence[PlacedLine], in_columns: Sequence[bool]) -> Iterator[tuple[int, int]]:
+def _runs(
+    lines: Sequence[PlacedLine], in_columns: Sequence[bool], starts: frozenset[int]
+) -> Iterator[tuple[int, int]]:
     """First and last line of each run of lines in columns; a wrapped cell may lie between."""
     first = last = -1
     for index, tabular in enumerate(in_columns):
         if not tabular:
             continue
-        if (
-            first >= 0
-            and index - last <= _MAX_STEP
-            and lines[index].page_number == lines[last].page_number
-        ):
+        goes_on = index - last <= _MAX_STEP or (
+            index - last <= _MAX_RUNNING_STEP and starts.isdisjoint(range(last + 1, index + 1))
+        )
+        if first >= 0 and goes_on and lines[index].page_number == lines[last].page_number:
             last = index
             continue
         if first >= 0:
@@ -120,6 +145,46 @@ def _runs(lines: Sequence[PlacedLine], in_columns: Sequence[bool]) -> Iterator[t
         first = last = index
     if first >= 0:
         yield first, last
+
+
+def _head_start(lines: Sequence[PlacedLine], first: int, last: int, above: int) -> int:
+    """Index of the first line of a table's head; `above` is where it begins at the earliest."""
+    boxes = [line.printed.box for line in lines[first : last + 1]]
+    left, right = min(box.left for box in boxes), max(box.right for box in boxes)
+    largest = _SIZE_CHANGE * lines[last].printed.size
+    start = first
+    for index in range(first - 1, max(above, first - _HEAD_LINES) - 1, -1):
+        line = lines[index]
+        is_far = line.page_number != lines[first].page_number or start - index > _HEAD_STEP
+        if is_far or line.printed.size > largest or _is_section(line.text):
+            break
+        if _names_columns(line, left, right):
+            start = index
+    return start
+
+
+def _is_section(text: str) -> bool:
+    """Whether a line begins with a section's number, which that of "52 Weeks Ended" is not."""
+    numbered = numbering.read(text)
+    return numbered is not None and (numbered.kind != "bare" or numbered.marked)
+
+
+def _names_columns(line: PlacedLine, left: float, right: float) -> bool:
+    """Whether a line above a table, from `left` to `right`, is words over its figures, or dates."""
+    words, box = line.text.strip(), line.printed.box
+    middle = (box.left + box.right) / 2
+    is_over_figures = (
+        box.left > left + _LABELS * (right - left)
+        and middle > left + _OVER_FIGURES * (right - left)
+        and box.right <= right
+    )
+    is_row = (
+        line.printed.columns
+        and len(words) <= _LONGEST_HEAD
+        and not is_terminated(words)
+        and not _AMOUNT.search(words)
+    )
+    return is_over_figures or is_row or bool(_ENDED.fullmatch(words) or _DATES.fullmatch(words))
 
 
 def _same_row(one: PlacedLine, other: PlacedLine) -> bool:
