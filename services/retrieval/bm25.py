@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from services.retrieval.index import SparseVector
 from services.retrieval.names import name_terms, terms_that_may_name
-from services.retrieval.terms import characters, query_terms, terms
+from services.retrieval.terms import characters, little_terms, query_terms, terms
 
 # Robertson and Zaragoza's constants (2009), K1 as measured (ADR 25).
 K1 = 1.0
@@ -48,10 +48,16 @@ def passage_vector(text: str, source_name: str = "", around: Iterable[str] = ())
 
 
 def query_vector(text: str) -> SparseVector:
-    """A query's terms, each once: words, two in a row, and words that may name a document."""
+    """A query's terms, each once: words, two in a row, and words that may name a document.
+
+    Little words tell nothing by themselves, and nearly every passage has them: where there are
+    others they are looked for in pairs alone.
+    """
     asked = list(query_terms(text))
+    little = little_terms(text)
+    words = [term for term in asked if term not in little] or asked
     of_names = (f"name:{term}" for term in terms_that_may_name(text))
-    return _vector((term, 1.0) for term in dict.fromkeys([*asked, *_pairs(asked), *of_names]))
+    return _vector((term, 1.0) for term in dict.fromkeys([*words, *_pairs(asked), *of_names]))
 
 
 def _weighted(

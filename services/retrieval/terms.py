@@ -47,6 +47,7 @@ _LITTLE_WORDS = {
     "dutch": "de het een en van is dat op te voor met niet zijn door wat welke wie",
 }
 _LANGUAGES = {language: frozenset(words.split()) for language, words in _LITTLE_WORDS.items()}
+_NONE: frozenset[str] = frozenset()
 _BY_SCRIPT = (
     (re.compile("[\u0400-\u04ff]"), "russian"),
     (re.compile("[\u0370-\u03ff]"), "greek"),
@@ -66,6 +67,12 @@ def query_terms(text: str) -> Iterator[str]:
     plain = folded(text)
     language = _language(plain)
     return _terms(plain, (language,) if language else tuple(_LANGUAGES))
+
+
+def little_terms(text: str) -> frozenset[str]:
+    """The terms of the little words of a text's language; none when it tells no language."""
+    language = _language(folded(text))
+    return frozenset(_stem(word, language) for word in _LANGUAGES[language]) if language else _NONE
 
 
 def characters(text: str) -> Iterator[str]:

@@ -12,8 +12,8 @@ def test_a_vector_is_the_same_in_every_process():
 
 def test_a_query_counts_each_word_once():
     vector = bm25.query_vector("funds and proof of funds")
-    # Four words, four times two in a row, and as many that may name a document.
-    assert len(vector.indices) == 16
+    # Two words that are not little, four times two in a row, and eight that may name a document.
+    assert len(vector.indices) == 14
     assert set(vector.values) == {1.0}
 
 
@@ -54,3 +54,21 @@ def test_a_single_character_finds_the_passage_whose_pairs_have_it_and_weighs_les
 def test_a_text_without_words_has_no_terms():
     assert not bm25.passage_vector("---")
     assert not bm25.query_vector("?")
+
+
+def test_a_query_looks_for_its_little_words_only_beside_others():
+    terms = set(bm25.query_vector("What is the term of the contract?").indices)
+    assert terms >= {*_terms("term"), *_terms("contract"), *_terms("term of") - _terms("of")}
+    assert not terms & {*_terms("what"), *_terms("is"), *_terms("the"), *_terms("of")}
+
+
+def test_a_query_of_little_words_alone_looks_for_them():
+    assert set(bm25.query_vector("to be").indices) >= _terms("to be")
+
+
+def test_a_little_word_of_another_language_is_looked_for():
+    assert set(bm25.query_vector("When is the die cast?").indices) >= _terms("die")
+
+
+def _terms(text: str) -> set[int]:
+    return set(bm25.passage_vector(text).indices)
