@@ -86,7 +86,11 @@ def ingest(
         ),
     ] = None,
     content_type: Annotated[
-        str, typer.Option(help="Media type they must have; refused when the bytes deny it.")
+        str,
+        typer.Option(
+            help="Media type they must have; refused when the bytes deny it. For text that is in "
+            "another encoding than it seems: 'text/plain; charset=utf-16-le'."
+        ),
     ] = "",
     workers: Annotated[
         int, typer.Option(min=1, max=32, help="Files that are on their way at once.")

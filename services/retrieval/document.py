@@ -80,6 +80,8 @@ class ParsedDocument:
         ocr_pages: Pages that were read from a picture, ascending.
         unread_pictures: Numbers of the pages that are a picture that could not be read, ascending;
             a stamp may be printed on it.
+        charset: Encoding that the bytes of a text were read in, as Python names it; empty for other
+            kinds, and where none could be declared that reads otherwise.
     """
 
     text: str
@@ -93,6 +95,7 @@ class ParsedDocument:
     tables: tuple[tuple[int, int], ...] = ()
     ocr_pages: tuple[OcrPage, ...] = ()
     unread_pictures: tuple[int, ...] = ()
+    charset: str = ""
 
     @property
     def pages_without_text(self) -> tuple[int, ...]:

@@ -7,11 +7,12 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Protocol
 
-from services.chassis.errors import InvalidInput, Overloaded, PermissionDenied
+from services.chassis.errors import FailedPrecondition, InvalidInput, Overloaded, PermissionDenied
 from services.retrieval import supersession
 from services.retrieval.catalog import Catalog
 from services.retrieval.document import OnPages
 from services.retrieval.leases import Leases
+from services.retrieval.parsers import encoding
 from services.retrieval.passage import Groups, Metadata, StoredDocument, document_id
 from services.retrieval.progress import Progress, Result, Stage
 from services.retrieval.reading import Reading
@@ -131,8 +132,12 @@ class Ingestor:
             if not own.metadata.may_be_read_by(groups):
                 raise PermissionDenied("This name is taken; choose another.")
             # Of other bytes: it gets a new version, even if another document has the same.
-            return own if own.sha256 == sha256 else None
-        return await self._catalog.seen_by(groups).with_bytes(tenant, sha256)
+            known = own if own.sha256 == sha256 else None
+        else:
+            known = await self._catalog.seen_by(groups).with_bytes(tenant, sha256)
+        if known:
+            _check_charset(upload, known)
+        return known
 
     async def _take_in(
         self, tenant: str, upload: Upload, data: bytes, sha256: str, draft: Draft
@@ -185,6 +190,19 @@ class Ingestor:
             yield
         finally:
             self._running -= 1
+
+
+def _check_charset(upload: Upload, known: StoredDocument) -> None:
+    """What was read in another encoding than is said now is not what is sent, though its bytes are.
+
+    It cannot be read anew in its place: passages count by the bytes that their record names.
+    """
+    said = encoding.declared_in(upload.content_type)
+    if known.charset and said not in {"", known.charset}:
+        raise FailedPrecondition(
+            f"These bytes are in already as {known.metadata.source_name}, read as {known.charset} "
+            f"and not as {said}; delete that document and send the file again."
+        )
 
 
 def _draft(sha256: str, metadata: Metadata) -> str:

@@ -24,6 +24,7 @@ def dump(document: ParsedDocument) -> bytes:
             "tables": document.tables,
             "ocr_pages": [astuple(page) for page in document.ocr_pages],
             "unread_pictures": document.unread_pictures,
+            "charset": document.charset,
         },
         ensure_ascii=True,  # Text may hold lone surrogates, which UTF-8 cannot.
         separators=(",", ":"),
@@ -49,4 +50,5 @@ def load(data: bytes) -> ParsedDocument:
         # Those that were kept before pictures were read have none.
         ocr_pages=tuple(OcrPage(*page) for page in fields.get("ocr_pages", ())),
         unread_pictures=tuple(fields.get("unread_pictures", ())),
+        charset=fields.get("charset", ""),
     )

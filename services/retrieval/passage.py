@@ -56,6 +56,7 @@ class StoredDocument:
     ingest_time: datetime
     pages_without_text: tuple[int, ...]
     ocr_pages: tuple[OcrPage, ...] = ()
+    charset: str = ""
 
 
 @dataclass(frozen=True, slots=True)

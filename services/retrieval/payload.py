@@ -53,6 +53,7 @@ def from_document(tenant: str, document: StoredDocument) -> dict[str, Any]:
         "ingest_time": document.ingest_time.timestamp(),
         "pages_without_text": list(document.pages_without_text),
         "ocr_pages": [[page.number, page.confidence] for page in document.ocr_pages],
+        "charset": document.charset,
     }
 
 
@@ -73,6 +74,7 @@ def to_document(payload: Payload) -> StoredDocument:
         ocr_pages=tuple(
             OcrPage(int(number), confidence) for number, confidence in payload.get("ocr_pages", ())
         ),
+        charset=payload.get("charset", ""),
     )
 
 

@@ -171,6 +171,7 @@ def _next_version(
         ingest_time=datetime.now(UTC),
         pages_without_text=parsed.pages_without_text,
         ocr_pages=parsed.ocr_pages,
+        charset=parsed.charset,
     )
 
 

@@ -1,6 +1,7 @@
 """RetrievalService over a real channel, with the real reader on the sample files."""
 
 import asyncio
+import hashlib
 import io
 import struct
 import threading
@@ -206,6 +207,23 @@ async def test_metadata_left_out_has_the_defaults_of_the_contract(client):
     assert document.authority == core.AUTHORITY_STANDARD
     assert document.document_type == "document"
     assert document.version == 1
+
+
+async def test_bytes_that_were_read_in_another_encoding_are_not_taken_for_what_is_sent(client):
+    czech = "Smlouva zaniká uplynutím dvou let; účetní závěrka je přílohou."
+    data, declared = czech.encode("cp1250"), "text/plain; charset=windows-1250"
+    misread = await client.ingested("smlouva.txt", data)
+    hashed = hashlib.sha256(data).hexdigest()
+    for name, more in (("smlouva.txt", {}), ("copy.txt", {}), ("copy.txt", {"sha256": hashed})):
+        call = client.ingest(name, data, content_type=declared, **more)
+        await refused(call, grpc.StatusCode.FAILED_PRECONDITION)
+    *_, last = await client.ingest("smlouva.txt", data)
+    assert last.result.outcome == pb.IngestDocumentResponse.Result.OUTCOME_UNCHANGED
+    await client.stub.DeleteDocument(pb.DeleteDocumentRequest(document_id=misread.id))
+    await client.ingested("smlouva.txt", data, content_type=declared)
+    *_, last = await client.ingest("smlouva.txt", data, content_type=declared)
+    assert last.result.outcome == pb.IngestDocumentResponse.Result.OUTCOME_UNCHANGED
+    assert await client.texts("smlouva", limit=1) == [czech]
 
 
 async def test_the_same_file_twice_is_unchanged_and_another_replaces_it(client):

@@ -79,6 +79,23 @@ def test_a_declared_encoding_is_believed_when_it_is_one(text, declared):
     assert encoding.decode(data, declared) == text
 
 
+@pytest.mark.parametrize(
+    ("data", "declared", "charset"),
+    [
+        (POLISH.encode("cp1250"), "", "cp1250"),
+        (POLISH.encode("cp1250"), "ISO-8859-1", "cp1252"),
+        (RUSSIAN.encode("koi8-r"), "", "koi8-r"),
+        ("Übung".encode(), "", "utf-8"),
+        ("Übung".encode("utf-16-le"), "utf-16", "utf-16-le"),
+        # Where no other encoding that might be declared would read otherwise, none is named.
+        (b"plain", "iso-8859-2", ""),
+        ("Übung".encode("utf-8-sig"), "cp1252", ""),
+    ],
+)
+def test_the_encoding_is_told_with_the_text(data, declared, charset):
+    assert encoding.read(data, declared).charset == charset
+
+
 def test_what_has_no_meaning_in_the_declared_encoding_is_seen_to_be_missing():
     assert encoding.decode(b"caf\xe9 au lait", "utf-8") == "caf\ufffd au lait"
 

@@ -1,5 +1,7 @@
 """A file read into text with its layout, whatever it is."""
 
+from dataclasses import replace
+
 from services.chassis.errors import InvalidInput
 from services.retrieval.document import OnPages, ParsedDocument
 from services.retrieval.parsers import (
@@ -58,6 +60,7 @@ def parse(
         found = sniffing.find(data, source_name, content_type)
         recognizer = Recognizer(seconds=ocr_seconds, languages=ocr_languages)
         document = _parse(data, found, max_pages, recognizer, on_pages)
+        document = replace(document, charset=found.charset)
     except RecursionError as error:
         raise InvalidInput(
             "The file is damaged: it is nested too deep.", reason="DAMAGED_FILE"

@@ -2,6 +2,8 @@
 
 import codecs
 import re
+from email.message import Message
+from typing import NamedTuple
 
 import charset_normalizer
 
@@ -21,6 +23,7 @@ _ENCODING = re.compile(r"(?:utf|iso|cp|koi|shift|euc|gb|big5|hz|johab|mac|tis|as
 # What is declared, and what is meant: https://encoding.spec.whatwg.org/#names-and-labels
 _MEANT = {
     "ascii": "cp1252",
+    "utf-16": "utf-16-le",
     "iso8859-1": "cp1252",
     "iso8859-9": "cp1254",
     "iso8859-11": "cp874",
@@ -53,7 +56,14 @@ _LINE_END = re.compile("\r\n?")
 _CHARACTERS_PER_CONTROL = 1000
 
 
-def decode(data: bytes, declared: str = "") -> str | None:
+class Written(NamedTuple):
+    """Text, and the encoding it was in where that could be declared otherwise; else empty."""
+
+    text: str
+    charset: str
+
+
+def read(data: bytes, declared: str = "") -> Written | None:
     """The text in these bytes, None when they are binary.
 
     A byte order mark decides, else the encoding that is declared and known. Without either they
@@ -64,36 +74,52 @@ def decode(data: bytes, declared: str = "") -> str | None:
     control code in a thousand characters. Line ends become line feeds, control codes U+FFFD;
     form feeds stay.
     """
-    written = _LINE_END.sub("\n", _decoded(data, declared))
+    written, charset = _decoded(data, declared)
+    written = _LINE_END.sub("\n", written)
     controls = sum(written.count(chr(code)) for code in NO_CHARACTERS)
     if "\0" in written or controls * _CHARACTERS_PER_CONTROL > len(written):
         return None
-    return written.translate(MADE_READABLE)
+    return Written(written.translate(MADE_READABLE), charset)
+
+
+def decode(data: bytes, declared: str = "") -> str | None:
+    """The text alone."""
+    written = read(data, declared)
+    return written.text if written else None
 
 
 def text(data: bytes, declared: str = "") -> str:
     """The same of bytes that are known to be text, with any number of control codes."""
-    return _LINE_END.sub("\n", _decoded(data, declared)).translate(MADE_READABLE)
+    return _LINE_END.sub("\n", _decoded(data, declared).text).translate(MADE_READABLE)
 
 
-def _decoded(data: bytes, declared: str) -> str:
+def declared_in(content_type: str) -> str:
+    """The encoding that a media type says, as Python names it; empty when it is none."""
+    message = Message()
+    message["Content-Type"] = content_type
+    return _known(str(message.get_content_charset() or ""))
+
+
+def _decoded(data: bytes, declared: str) -> Written:
     for mark, name in _MARKS:
         if data.startswith(mark):
             try:
-                return data[len(mark) :].decode(name)
+                return Written(data[len(mark) :].decode(name), "")
             except UnicodeDecodeError as error:
                 raise InvalidInput(
                     f"The text is marked as {name.upper()} and is not valid as that; save it anew "
                     "and send it again.",
                     reason="DAMAGED_FILE",
                 ) from error
-    if name := _known(declared) or _utf_16(data) or _seven_bit(data):
-        return data.decode(name, errors="replace")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        # Five bytes have no meaning in Windows-1252.
-        return data.decode(_other_script(data) or _polish(data) or "cp1252", errors="replace")
+    name = _known(declared) or _utf_16(data) or _seven_bit(data)
+    if not name:
+        try:
+            return Written(data.decode("utf-8"), "" if data.isascii() else "utf-8")
+        except UnicodeDecodeError:
+            name = _other_script(data) or _polish(data) or "cp1252"
+    # Five bytes have no meaning in Windows-1252.
+    written = data.decode(name, errors="replace")
+    return Written(written, "" if data.isascii() else codecs.lookup(name).name)
 
 
 def _known(declared: str) -> str:

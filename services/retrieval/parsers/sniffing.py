@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
-from email.message import Message
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from services.chassis.errors import InvalidInput
@@ -103,10 +102,11 @@ _KINDS_OF_TEXT = frozenset({markdown.CONTENT_TYPE, html.CONTENT_TYPE})
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A media type, and what is written if it is a kind of text."""
+    """A media type, and what is written if it is a kind of text, and in which encoding."""
 
     media_type: str
     written: str = ""
+    charset: str = ""
 
 
 def find(data: bytes, source_name: str, content_type: str) -> Found:
@@ -115,15 +115,13 @@ def find(data: bytes, source_name: str, content_type: str) -> Found:
     Raises InvalidInput with TYPE_MISMATCH when they deny it, and with ENCRYPTED_FILE or
     DAMAGED_FILE when that is why it cannot be told.
     """
-    declared = Message()
-    declared["Content-Type"] = content_type
     claims = _claims(source_name, content_type)
-    found = _sniff(data, claims, str(declared.get_content_charset() or ""))
+    found = _sniff(data, claims, encoding.declared_in(content_type))
     for claim in claims:
         if found.media_type != claim and not _may_be(found.media_type, claim):
             raise _mismatch(claim, found.media_type)
     kind = next((claim for claim in claims if claim in _KINDS_OF_TEXT), found.media_type)
-    return Found(kind, found.written)
+    return replace(found, media_type=kind)
 
 
 def _mismatch(claim: str, found: str) -> InvalidInput:
@@ -171,11 +169,11 @@ def _sniff(data: bytes, claims: Collection[str], declared: str) -> Found:
         return Found(mail.CONTENT_TYPE)
     if not declared and (html.CONTENT_TYPE in claims or _HTML.match(data)):
         declared = html.declared_charset(data)
-    written = encoding.decode(data, declared)
+    written = encoding.read(data, declared)
     if written is None:
         return Found(_BINARY)
-    is_page = _HTML.match(written[:_HTML_WITHIN].encode())
-    return Found(html.CONTENT_TYPE if is_page else plain.CONTENT_TYPE, written)
+    is_page = _HTML.match(written.text[:_HTML_WITHIN].encode())
+    return Found(html.CONTENT_TYPE if is_page else plain.CONTENT_TYPE, *written)
 
 
 def _kind_within(data: bytes, media_type: str, claims: Collection[str]) -> str:
