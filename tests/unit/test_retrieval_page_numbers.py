@@ -128,6 +128,28 @@ def test_on_two_pages_a_number_that_is_not_said_to_be_a_pages_is_none():
     assert parsed.furniture == ()
 
 
+def chapters(heads):
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=A4)
+    for page, head in enumerate(heads):
+        canvas.drawString(72, HEIGHT - 40, head)
+        canvas.drawString(72, HEIGHT - 100, sentence(page, 0, 1))
+        canvas.showPage()
+    canvas.save()
+    return parse(out.getvalue(), "a.pdf")
+
+
+def test_a_running_head_may_change_with_the_chapter():
+    heads = [f"Chapter {number}: {NOUNS[number]}s" for number in (1, 1, 2, 2, 3, 4, 4, 5, 5)]
+    parsed = chapters(heads)
+    assert [parsed.text[start:end] for start, end in parsed.furniture] == heads
+    assert parsed.headings == ()
+
+
+def test_titles_at_the_top_of_each_page_are_no_running_heads():
+    assert chapters([f"The {NOUNS[n]}" for n in (1, 2, 3, 4, 4, 5, 6, 7)]).furniture == ()
+
+
 def test_a_number_below_the_text_of_a_page_that_ends_with_it_is_furniture_too():
     sentences = tuple((sentence(p, 0, 1), "Same words on every page.") for p in range(6))
     data = book(sentences, tuple(map(str, range(3, 9))), bottom=HEIGHT - 180)

@@ -1,8 +1,8 @@
 """Running headers and footers: what stands at the edge of page after page."""
 
 import re
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterator, Sequence
 
 from services.retrieval.document import Line
 from services.retrieval.parsers import page_labels
@@ -19,6 +19,11 @@ _OUTERMOST = 2
 _MIN_NUMBERED = 5
 # A line with more numbers than this is data, not "POL-014, version 9.0, page 3 of 60".
 _MAX_NUMBERS = 8
+# A head that changes with the chapter stands at one height on so many of all pages, and on so many
+# of these says the same as a page or two before or after.
+_MIN_IN_SLOT = 0.5
+_MIN_REPEATED = 0.75
+_SAME_HEIGHT = 1.0
 _NUMBER = re.compile(r"\d{1,5}(?!\d)")
 # Two pages are few to count along with: there a number must be said to be a page's, or stand alone.
 _PAGE_NUMBER = re.compile(
@@ -33,7 +38,8 @@ def find(text: str, lines: Sequence[Line], page_heights: Sequence[float]) -> fro
     A line is one when at least three pages carry it at the same edge, letter for letter or with one
     number that counts along with the pages, and when everything further out on its page is one too.
     Where pages end with their text, a line with such a number is one among the outermost. Of a
-    document of two pages both must carry it, and must not say the same throughout.
+    document of two pages both must carry it, and must not say the same throughout. A line is one,
+    too, in a slot whose words change with the chapter.
 
     Args:
         text: The document's text.
@@ -59,8 +65,46 @@ def find(text: str, lines: Sequence[Line], page_heights: Sequence[float]) -> fro
             if max(counts, default=0) < fewest:
                 break
             found.add(index)
+    if len(page_heights) > _FEW_PAGES:
+        for top in (True, False):
+            found |= _changing(text, lines, page_heights, edges, found, top=top)
     # A document of which nothing is left has no furniture: its pages just say the same.
     return frozenset(found) if len(found) < len(lines) else frozenset()
+
+
+def _changing(
+    text: str,
+    lines: Sequence[Line],
+    page_heights: Sequence[float],
+    edges: Sequence[tuple[bool, list[int]]],
+    found: Collection[int],
+    *,
+    top: bool,
+) -> set[int]:
+    """Lines in the slot of a running head, or foot, that changes from chapter to chapter."""
+    outermost: dict[int, tuple[float, str, int]] = {}
+    for at_top, indices in edges:
+        index = next((index for index in indices if index not in found), None)
+        if at_top != top or index is None or not _is_at_edge(lines[index], page_heights, top=top):
+            continue
+        if box := lines[index].box:
+            printed = text[lines[index].start : lines[index].end]
+            outermost[lines[index].page_number] = box.top, printed, index
+    heights = Counter(round(height) for height, *_ in outermost.values())
+    usual = max(heights, key=lambda height: heights[height], default=0)
+    slot = {
+        page: (printed, index)
+        for page, (height, printed, index) in outermost.items()
+        if abs(height - usual) <= _SAME_HEIGHT
+    }
+    repeated = [
+        page
+        for page, (printed, _) in slot.items()
+        if any(slot.get(page + step, ("", 0))[0] == printed for step in (-2, -1, 1, 2))
+    ]
+    if len(slot) < _MIN_IN_SLOT * len(page_heights) or len(repeated) < _MIN_REPEATED * len(slot):
+        return set()
+    return {index for _, index in slot.values()}
 
 
 def _edges(
