@@ -3,6 +3,8 @@
 import errno
 import os
 import shutil
+from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 
 _PIECE = 1024 * 1024
@@ -15,20 +17,24 @@ def copy(source: str | Path, target: str | Path) -> str:
         Where the copy is, as shutil.copytree wants it.
     """
     with Path(source).open("rb", 0) as data, Path(target).open("wb") as copied:
-        end = 0
-        while (start := _next_data(data.fileno(), end)) is not None:
-            end = os.lseek(data.fileno(), start, os.SEEK_HOLE)
-            data.seek(start)
+        # Not os.sendfile: between files it is Linux alone that has it.
+        for start, piece in pieces(data):
             copied.seek(start)
-            # Not os.sendfile: between files it is Linux alone that has it.
-            while start < end:
-                copied.write(piece := data.read(min(_PIECE, end - start)))
-                if not piece:  # Cut short meanwhile.
-                    break
-                start += len(piece)
+            copied.write(piece)
         copied.truncate(os.fstat(data.fileno()).st_size)
     shutil.copystat(source, target)
     return str(target)
+
+
+def pieces(file: FileIO) -> Iterator[tuple[int, bytes]]:
+    """What was written of it, in order, and where in it."""
+    end = 0
+    while (start := _next_data(file.fileno(), end)) is not None:
+        end = os.lseek(file.fileno(), start, os.SEEK_HOLE)
+        file.seek(start)
+        while start < end and (piece := file.read(min(_PIECE, end - start))):
+            yield start, piece
+            start += len(piece)
 
 
 def _next_data(file: int, at: int) -> int | None:

@@ -45,3 +45,16 @@ def test_what_was_longer_there_is_replaced(tmp_path):
     (tmp_path / "target").write_bytes(b"what was there before")
     sparse_files.copy(tmp_path / "source", tmp_path / "target")
     assert (tmp_path / "target").read_bytes() == b"new"
+
+
+def test_only_what_was_written_is_read(tmp_path):
+    with (tmp_path / "source").open("wb") as file:
+        for at, data in ((MIB, b"first" * MIB), (40 * MIB, b"last")):
+            file.seek(at)
+            file.write(data)
+        file.truncate(64 * MIB)
+    with (tmp_path / "source").open("rb", 0) as file:
+        read = list(sparse_files.pieces(file))
+    assert sum(len(piece) for _, piece in read) < 7 * MIB
+    whole = (tmp_path / "source").read_bytes()
+    assert all(whole[at : at + len(piece)] == piece for at, piece in read)
