@@ -1,6 +1,7 @@
 """XLSX: sheets, tables with their headers, and numbers as they are shown."""
 
 import pytest
+from effort import ends_in_time
 
 from services.chassis.errors import InvalidInput
 from services.retrieval.parsers import parse, xlsx
@@ -188,6 +189,15 @@ def test_what_may_be_another_table_is_not_put_under_the_header_above(rows, last)
 def test_blank_rows_in_a_table_are_in_it():
     sheet = cells(1, "Name", "Since") + cells(2, "Jane", "May") + cells(5, "Joe", "June")
     assert body(read(sheet, tables={"sheet1": "A1:B5"})).endswith("Name: Joe | Since: June")
+
+
+@pytest.mark.parametrize("values", [("words",), ("words", 1), ("words", None, "words")])
+@pytest.mark.parametrize("apart", [1, 2])
+def test_long_sheets_are_read_in_linear_time(values, apart):
+    sheet = "".join(cells(number, *values) for number in range(1, 15_000, apart))
+    data = an_xlsx({"A": sheet})
+    with ends_in_time():
+        xlsx.parse(data)
 
 
 def test_merged_cells_stand_for_all_that_they_cover():

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from services.retrieval.parsers.flow import Flow
@@ -100,14 +100,14 @@ def write(sheet: Sheet, flow: Flow) -> None:
     headers = sheet.headers
     last = 0
     for block in _blocks(sheet):
-        numbers = list(block)
-        if sheet.gap(last, numbers[0]) > 1:
+        if sheet.gap(last, min(block)) > 1:
             above = None
-        last = numbers[-1]
-        while numbers and _is_title(block[numbers[0]]):
-            flow.paragraph(next(iter(block[numbers.pop(0)].values())).words)
-        if numbers:
-            above = _write_table({n: block[n] for n in numbers}, headers, above, flow)
+        last = max(block)
+        titles = dict(takewhile(lambda numbered: _is_title(numbered[1]), block.items()))
+        for title in titles.values():
+            flow.paragraph(next(iter(title.values())).words)
+        if table := {number: row for number, row in block.items() if number not in titles}:
+            above = _write_table(table, headers, above, flow)
 
 
 def _blocks(sheet: Sheet) -> Iterator[Rows]:
