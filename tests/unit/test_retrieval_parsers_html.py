@@ -29,6 +29,10 @@ def test_words_are_those_that_a_browser_shows():
     assert text("See <a href='x'>Section&#32;4.2</a>!") == "See Section 4.2!"
 
 
+def test_what_has_no_width_is_no_word():
+    assert text("<p>a<p>&#8203;<p>&nbsp;&#8203;b&#8203;c&#xfeff; <p>d") == "a\n\nb\u200bc\n\nd"
+
+
 def test_the_mark_of_a_note_does_not_become_a_figures_last_digit():
     assert text("<p>It was 5,000<sup>1</sup> on 1<sup>st</sup> May") == "It was 5,000¹ on 1st May"
 

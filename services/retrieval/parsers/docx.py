@@ -6,7 +6,7 @@ from itertools import takewhile
 from xml.etree.ElementTree import Element
 
 from services.retrieval.document import ParsedDocument
-from services.retrieval.parsers import numbering, office, table_header
+from services.retrieval.parsers import beside_figures, numbering, office, table_header
 from services.retrieval.parsers.docx_bold import has_bold_header, is_bold
 from services.retrieval.parsers.docx_numbering import BULLET, Numbers
 from services.retrieval.parsers.docx_properties import W, is_on, value
@@ -154,7 +154,8 @@ class _Writer:
             written.append(cells)
             in_bold_row = False
         marked = len(list(takewhile(_is_marked, rows)))
-        table_header.write(written, marked or table_header.bold_rows(written), self._flow)
+        header_rows = marked or table_header.bold_rows(written)
+        table_header.write(beside_figures.joined(written, header_rows), header_rows, self._flow)
 
     def _cell(self, cell: Element, run: Run) -> str:
         """All words of a cell; a table in it is read cell by cell."""

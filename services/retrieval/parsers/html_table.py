@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-from services.retrieval.parsers import table_header
+from services.retrieval.parsers import beside_figures, table_header
 from services.retrieval.parsers.flow import Flow
 from services.retrieval.parsers.html_grid import Grid
 from services.retrieval.parsers.html_tree import BLOCKS, HEADINGS, Event, Words, events
@@ -78,7 +78,7 @@ def write(table: LexborNode, flow: Flow) -> None:
             words.end(tag)
             weight.end(node)
     for rows, header_rows in grid.tables():
-        table_header.write(rows, header_rows, flow)
+        table_header.write(beside_figures.joined(rows, header_rows), header_rows, flow)
 
 
 class _Weight:

@@ -33,6 +33,8 @@ BLOCKS = frozenset(
     }
 )
 _SPACE = re.compile(r"[ \t\n\r\f]+")
+# Alone they keep a cell open; at the ends of words they are nothing.
+_NO_WIDTH = " \u00a0\u200b\u2060\ufeff"
 _INTEGER = re.compile(r"-?[0-9]{1,6}")
 
 
@@ -98,7 +100,8 @@ class Words:
         words, self._parts = "".join(self._parts), []
         if self._preformatted:
             return words.strip("\n") if words.strip() else ""
-        return "\n".join(_SPACE.sub(" ", line).strip() for line in words.split("\n")).strip()
+        words = "\n".join(_SPACE.sub(" ", line).strip() for line in words.split("\n"))
+        return words.strip().strip(_NO_WIDTH).strip()
 
 
 def number(node: LexborNode, attribute: str, default: int) -> int:
