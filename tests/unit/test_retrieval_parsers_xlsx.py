@@ -102,6 +102,13 @@ def test_bold_years_and_dates_name_columns(first, second, shown):
     )
 
 
+def test_words_above_figures_are_a_header_though_all_is_bold():
+    document = read(
+        cells(1, "Item", "FY23", "FY24", bold=True), cells(2, "Total", 100, 200, bold=True)
+    )
+    assert body(document) == "Item | FY23 | FY24\nItem: Total | FY23: 100 | FY24: 200"
+
+
 def test_figures_name_no_columns_though_they_are_bold_nor_do_years_that_are_not():
     total = read(cells(1, "Total", 120, 240, bold=True), cells(2, "North", 20, 40))
     assert body(total) == "Total | 120 | 240\nNorth | 20 | 40"

@@ -182,9 +182,10 @@ def _is_header(header: Sequence[Row], below: Sequence[Row]) -> bool:
     if not row or len({_is_bold(cells) for cells in header}) > 1:
         return False
     cells = [cell for cells in header for cell in cells.values()]
-    if all(cell.is_bold for cell in cells):
-        is_figure = any(cell.kind is Kind.FIGURE for cell in cells)
-        return not is_figure and not all(cell.is_bold for cell in row)
+    if all(cell.is_bold and cell.kind is not Kind.FIGURE for cell in cells) and not all(
+        cell.is_bold for cell in row
+    ):
+        return True
     return (
         all(cell.kind is Kind.WORDS for cell in cells)
         and len({cell.words for cell in cells}) >= _MIN_HEADER
