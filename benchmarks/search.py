@@ -1,10 +1,10 @@
 """Filtered hybrid search on the embedded index: what it costs once the question is embedded.
 
 Everything a search does then is timed: both searches under one filter (tenant, type, authority,
-dates), the records that say which versions are current, fusion, the passages that are returned, and
-the count of what was searched. Passages and questions are made up (--data is not read): words by
-Zipf's law, the commonest of them real ones (a question's little words are not looked for), vectors
-in clusters, sizes as in real documents; a second tenant has a tenth as many.
+dates), the records that say which versions are current, fusion, the best passages, and the count of
+what was searched. Passages and questions are made up (--data is not read): words by Zipf's law, the
+commonest of them real ones (a question's little words are not looked for), vectors in clusters,
+sizes as in real documents; a second tenant has a tenth as many.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from services.retrieval.passage import passage_id as passage_id_of
 from services.retrieval.qdrant_edge import EdgeIndex, open_edge_index
 
 DIMENSIONS = 384
-DEPTH, RETURNED = 100, 40
+DEPTH, RETURNED = 100, 24
 TENANT, OTHER = "tenant", "other"
 PER_DOCUMENT, WORDS, QUESTION_WORDS = 50, 150, 12
 TOPICS, VOCABULARY = 300, 40_000

@@ -40,6 +40,11 @@ class Reranking:
         """The reranker's; empty when there is none."""
         return self.reranker.name if self.reranker else ""
 
+    @property
+    def reads(self) -> int:
+        """How many of the best it reads; 0 when there is none."""
+        return self.depth if self.reranker else 0
+
     async def scores(
         self, query: str, ranked: Sequence[Passage], *, asked: bool | None
     ) -> tuple[dict[str, float], Outcome]:

@@ -25,8 +25,11 @@ from services.retrieval.thinning import Thinned, thin
 
 # How far each of the two searches looks. A passage that is beyond this in both is not found.
 _DEPTH = 100
-# How many of the best are read, so that copies and crowds can fall out of them.
-_POOL = 40
+# How many of the best are read, so that copies and crowds can fall out of them; more are where too
+# few are left.
+_POOL = 24
+# How many are read of what has something that the query names.
+_NAMED = 40
 # The most searches for that, each without the documents of which something fell out before.
 _SEARCHES = 4
 _MISSES = 5
@@ -168,7 +171,7 @@ class Searcher:
         documents of which something fell out.
         """
         wanted = question.limit + _MISSES
-        size, searches = max(_POOL, question.limit + wanted), 1
+        size, searches = max(_POOL, question.limit + wanted, self._ranking.reranking.reads), 1
         hits, also = await self._hits(question, narrow, checked=checked)
         last, spent = hits, frozenset[str]()
         read: dict[str, Passage] = {}
@@ -217,10 +220,10 @@ class Searcher:
         ]
         (hits, *more) = await asyncio.gather(*searches)
         if not keys:
-            return hits, [hit.id for _, sparse in more for hit in sparse[:_POOL]]
+            return hits, [hit.id for _, sparse in more for hit in sparse[:_NAMED]]
         of_sections, *more = more
-        also = [hit.id for part in of_sections for hit in part[:_POOL]]
-        also += [hit.id for _, part in more for hit in part[:_POOL]]
+        also = [hit.id for part in of_sections for hit in part[:_NAMED]]
+        also += [hit.id for _, part in more for hit in part[:_NAMED]]
         return _joined(hits, of_sections), also
 
     async def _near(
