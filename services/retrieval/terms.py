@@ -35,6 +35,8 @@ _COMPOUND = re.compile(
 _NUMBER = re.compile(r"[\d.,]+")
 _JOINT = re.compile(r"[._()\u2010\s-]+")
 
+# What is longer is no word, and has no ending: to look for one takes a stemmer its time.
+_LONGEST_WORD = 100
 _ENGLISH = "english"
 # Words that stand in almost every sentence of a language, and in few of another.
 _LITTLE_WORDS = {
@@ -126,6 +128,8 @@ def _language(plain: str) -> str | None:
 @lru_cache(maxsize=100_000)
 def _stem(word: str, language: str) -> str:
     word = word.replace("\u2019", "'")
+    if len(word) > _LONGEST_WORD:
+        return _plain(word)
     for script, other in _BY_SCRIPT:
         if script.search(word):
             language = other

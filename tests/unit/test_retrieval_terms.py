@@ -75,6 +75,11 @@ def test_scripts_without_spaces_are_searched_by_pairs_of_characters():
     assert list(terms("受益所有人 7 人")) == ["受益", "益所", "所有", "有人", "7", "人"]
 
 
+def test_a_run_of_letters_that_is_too_long_for_a_word_has_no_ending():
+    run = "notarizing" * 400
+    assert list(terms(run)) == list(query_terms(run)) == [run]
+
+
 def test_a_single_character_may_be_a_word_in_chinese_and_korean_and_nowhere_else():
     assert list(characters("税率 7 人 and 법은")) == ["税", "率", "人", "법", "은"]
     assert not list(characters("a kana かな, a Thai ก and a Latin word"))
