@@ -1,4 +1,4 @@
-"""Markdown: its structure from markdown-it, its text as written."""
+"""Markdown: its structure from markdown-it, its text as written, but for what is struck out."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from services.retrieval.document import Heading, Line, Page, ParsedDocument
-from services.retrieval.parsers import numbering, plain
+from services.retrieval.parsers import markdown_struck, numbering, plain
 
 CONTENT_TYPE = "text/markdown"
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
@@ -21,19 +21,17 @@ _PARAGRAPH = {"paragraph_open", "list_item_open", "blockquote_open", *_WHOLE}
 
 
 def parse(text: str) -> ParsedDocument:
-    """Read Markdown whose lines end with a line feed; its text stays as written, marks and all.
+    """Read Markdown whose lines end with a line feed.
 
-    YAML front matter is text without structure. Headings inside lists and quotations are not
-    sections; paragraphs outside them that begin with a section number are.
+    Its text stays as written, marks and all, but for what is struck out, which is left out. YAML
+    front matter is text without structure. Headings inside lists and quotations are not sections;
+    paragraphs outside them that begin with a section number are.
     """
-    front = _FRONT_MATTER.match(text)
-    # Blank lines in its place keep all line numbers.
-    source = "\n" * text.count("\n", 0, front.end()) + text[front.end() :] if front else text
-    reader = MarkdownIt("commonmark").enable("table")
-    # Only blocks are wanted; inline marks are read for headings alone.
-    reader.core.ruler.enableOnly(["normalize", "block"])
-    tokens = reader.parse(source)
-    line_starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    if markdown_struck.MARK.search(text):
+        tokens, starts = _blocks(text)
+        blocks = ((t.type, starts[t.map[0]], starts[t.map[1]]) for t in tokens if t.map)
+        text = markdown_struck.left_out(text, blocks)
+    tokens, line_starts = _blocks(text)
     page = Page(1, 0, len(text))
     lines = tuple(plain.lines_of(text, (page,)))
     return ParsedDocument(
@@ -53,6 +51,18 @@ def parse(text: str) -> ParsedDocument:
             if token.map and token.level == 0 and token.type in _WHOLE
         ),
     )
+
+
+def _blocks(text: str) -> tuple[list[Token], list[int]]:
+    """The blocks of a text, and where its lines start."""
+    front = _FRONT_MATTER.match(text)
+    # Blank lines in its place keep all line numbers.
+    source = "\n" * text.count("\n", 0, front.end()) + text[front.end() :] if front else text
+    reader = MarkdownIt("commonmark").enable("table")
+    # Only blocks are wanted; inline marks are read for headings alone.
+    reader.core.ruler.enableOnly(["normalize", "block"])
+    line_starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    return reader.parse(source), line_starts
 
 
 def _span(text: str, lines: Sequence[int], line_starts: Sequence[int]) -> tuple[int, int]:
