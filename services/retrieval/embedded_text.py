@@ -76,13 +76,12 @@ def _head_of_table(document: ParsedDocument, chunk: Chunk) -> str:
 
 
 def _is_row_of_figures(line: str) -> bool:
-    """Whether a row has amounts, a cell that is a figure, or two at its end; years are none."""
+    """Whether a row has amounts, a cell that is a figure, or ends with two; years are none."""
     cells, words = line.split("|"), [word for word in line.split() if word not in _SIGNS]
     if len(cells) > 1:
         return any(_FIGURE.fullmatch(cell.strip()) for cell in cells)
-    last = words[-2:]
-    return any(map(_AMOUNT.fullmatch, words)) or (
-        len(last) > 1 and all(map(_FIGURE.fullmatch, last))
+    return bool(words) and (
+        any(map(_AMOUNT.fullmatch, words)) or all(map(_FIGURE.fullmatch, words[-2:]))
     )
 
 

@@ -181,6 +181,7 @@ def test_rows_that_a_table_goes_on_with_are_embedded_with_its_head():
             "x" * 150 + "\nYears ended December 31\nItem 2021 2020\n",
             "Years ended December 31 Item 2021 2020 ",
         ),
+        ("Item\n2021\n2020\nRevenue\n100\n200\n", "Item 2021 2020 Revenue "),
         ("", ""),
     ],
 )

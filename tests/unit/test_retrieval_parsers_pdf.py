@@ -413,6 +413,33 @@ def test_rows_of_words_set_apart_are_a_table():
     assert document.headings == ()
 
 
+def column_by_column(*columns):
+    sheet = Sheet().lines(PROSE, 72)
+    for left, cells in zip((72, 250, 350), columns, strict=True):
+        for row, cell in enumerate(cells):
+            sheet.line(cell, 140 + 14 * row, left=left)
+    return sheet.lines(PROSE, 220).parsed()
+
+
+def test_a_table_that_is_printed_column_by_column_is_read_row_by_row():
+    labels, *figures = ["Item", "Revenue", "Costs", "Result"], ["2022", "$ 100", "50", "50"]
+    document = column_by_column(labels, *figures, ["2023", "200", "(60)", "140"])
+    assert [table.split("\n") for table in texts(document, document.tables)] == [
+        ["Item", "2022", "2023", "Revenue", "$ 100", "200", "Costs", "50", "(60)", "Result", "50",
+         "140"],
+    ]  # fmt: skip
+
+
+def test_columns_of_words_are_not_taken_for_the_cells_of_rows():
+    columns = (
+        ["a) File", "b) Copy", "c) Burn"],
+        ["1. Buy", "2. Own", "3. Sell"],
+        ["Jan 1", "x", "y"],
+    )
+    words = " ".join([*PROSE, *(cell for column in columns for cell in column), *PROSE])
+    assert column_by_column(*columns).text.split() == words.split()
+
+
 def statement(between, gap=0):
     """A table with words between its rows; its dates are set one word a line, column by column."""
     sheet = Sheet().lines(PROSE, 40).line("Income", 88, left=300, size=14)

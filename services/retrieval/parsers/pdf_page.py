@@ -13,7 +13,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from services.retrieval.document import Box
-from services.retrieval.parsers import pdf_columns
+from services.retrieval.parsers import pdf_cells, pdf_columns
 from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE, superscript
 from services.retrieval.parsers.pdf_frame import Frame, Rectangle, side_by_side
 
@@ -144,7 +144,9 @@ def read(page: pypdfium2.PdfPage) -> PrintedPage:
     textpage = page.get_textpage()
     places = Places(textpage)
     characters = _ALEF_LAM.sub(partial(_turned_back, textpage.raw), _characters(textpage))
-    lines = list(_lines(textpage.raw, characters, places, frame))
+    printed = list(_lines(textpage.raw, characters, places, frame))
+    order = pdf_cells.by_row([line.box for line in printed], [line.text for line in printed])
+    lines = [printed[index] for index in order]
     return PrintedPage(frame, tuple(_in_order(lines, places, frame)), places)
 
 
