@@ -142,6 +142,21 @@ def test_a_bold_header_may_have_a_title_above_it_and_two_rows():
 
 
 @pytest.mark.parametrize(
+    ("top", "name"),
+    [
+        (
+            ["<td colspan=3><i>(In millions,<br>but shares)</i>", bold("Year", 2023, 2022)],
+            "Year: ",
+        ),
+        (["<td>($000)<td><td>", bold("", "2023", "2022")], ""),
+        ([f"<td>(In&nbsp;millions of dollars){bold(2023, 2022)}"], "(In millions of dollars): "),
+    ],
+)
+def test_what_figures_are_in_need_not_be_bold_above_a_header_or_in_it(top, name):
+    assert table(*top, cells("Cash", "5", "4"))[-1] == f"{name}Cash | 2023: 5 | 2022: 4"
+
+
+@pytest.mark.parametrize(
     "rows",
     [
         # A sum above its parts.
@@ -156,6 +171,8 @@ def test_a_bold_header_may_have_a_title_above_it_and_two_rows():
         [bold("Item", "2023"), bold("Cash", "5")],
         [bold("Day", "Open"), cells("Monday", "no"), bold("Month", "Closed"), cells("May", "no")],
         # Not all of it.
+        [f"<td>(a){bold('Scope', 'All')}", cells("(b)", "Funds", "Yes")],
+        ["<td>(to be named)<td><b>Jane</b>", cells("Born", "1980")],
         [cells("<b>Item</b> no", "<b>2023</b>"), cells("Cash", "5")],
         ["<td style='font-family:boldface'>Item<td style='font-size:700%'>2023", cells("A", "5")],
     ],

@@ -14,6 +14,10 @@ _DATE = re.compile(
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
     re.IGNORECASE,
 )
+# What figures are in, as it is printed above or beside the names of columns.
+_MEASURE = re.compile(
+    r"\(.{0,80}?(?:thousand|million|billion|unaudited|000).{0,80}\)", re.IGNORECASE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,13 @@ def is_title(row: Row) -> bool:
 
 
 def is_heads(row: Row) -> bool:
-    """Whether a row may tell columns apart by its words: all bold, and none of them a value."""
+    """Whether a row may tell columns apart by its words: all bold, and none of them a value.
+
+    What all figures are in need not be bold.
+    """
     said = _said(row)
+    if said and said[0] is row[0] and _MEASURE.fullmatch(said[0].words):
+        said = said[1:]
     return (
         bool(said)
         and not is_title(row)
@@ -49,7 +58,7 @@ def bold_rows(rows: Sequence[Row]) -> int:
     Below them a total may be bold. Another row of bold words would be a second header, and none of
     the two would hold for all rows.
     """
-    titles = len(list(takewhile(_is_bold_title, rows)))
+    titles = len(list(takewhile(_is_title_of_all, rows)))
     heads = len(list(takewhile(is_heads, rows[titles:])))
     below = [row for row in rows[titles + heads :] if _said(row) and not is_title(row)]
     if any(map(is_heads, below)) or all(_is_bold(row) for row in below):
@@ -82,8 +91,8 @@ def _is_bold(row: Row) -> bool:
     return all(cell.is_bold for cell in _said(row))
 
 
-def _is_bold_title(row: Row) -> bool:
-    return is_title(row) and _is_bold(row)
+def _is_title_of_all(row: Row) -> bool:
+    return is_title(row) and (_is_bold(row) or _MEASURE.fullmatch(row[0].words) is not None)
 
 
 def _is_value(words: str) -> bool:
