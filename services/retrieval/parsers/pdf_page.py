@@ -13,8 +13,8 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from services.retrieval.document import Box
-from services.retrieval.parsers import pdf_cells, pdf_columns
-from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE, superscript
+from services.retrieval.parsers import pdf_cells, pdf_columns, pdf_marks
+from services.retrieval.parsers.characters import MADE_READABLE, UNREADABLE
 from services.retrieval.parsers.pdf_frame import Frame, Rectangle, side_by_side
 
 # A page's own form feed would read as a page break.
@@ -26,9 +26,6 @@ _LINE = re.compile("[^\r\n\x02]*\x02|[^\r\n\x02]+")
 _WORD = re.compile(r"\S+")
 # Scripts in which a word's outermost characters are not its first and last, or not of its height.
 _LEAPING = re.compile("[\u0590-\u1cff\u2e80-\uffff]")
-_FIGURE = re.compile(r"(?<![\w.,])(?:10[-\u2013\u2212]\d{1,2}|\d[\d.,]*\d)(?![\w.,])")
-_LONE_MARK = re.compile(r"(?<!\S)\d{1,2}(?!\S)")
-_SMALLER = 0.85
 # The weight that a file states is no help: of Times it is 415 in bold and 610 in italics. The last
 # three are how URW, TeX and Linotype abbreviate.
 _BOLD_NAME = re.compile(
@@ -237,7 +234,7 @@ def _turned_back(raw: object, alef_lam: re.Match[str]) -> str:
 def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterator[PrintedLine]:
     for match in _LINE.finditer(characters):
         first = match.start()
-        text = _with_raised_marks(raw, match.group().translate(_CHARACTERS), first)
+        text = pdf_marks.with_raised_marks(raw, match.group().translate(_CHARACTERS), first)
         words = places.of_words(text, first)
         box = frame.displayed(words)
         if box is None:
@@ -254,40 +251,6 @@ def _lines(raw: object, characters: str, places: Places, frame: Frame) -> Iterat
             bold=_is_bold(raw, first_visible) and _is_bold(raw, last_visible),
             gap=_widest_gap(words, size),
         )
-
-
-def _with_raised_marks(raw: object, text: str, first: int) -> str:
-    """The text; a mark or power set above a figure's end is no digit of it: "1,234²", "10⁻⁶".
-
-    Nor is one a figure that stands apart from the word before it.
-    """
-    for figure in _FIGURE.finditer(text):
-        start, end = first + figure.start(), first + figure.end()
-        bottom, top = _height(raw, start)
-        raised = end
-        while raised > start and _is_raised(_height(raw, raised - 1), bottom, top):
-            raised -= 1
-        if start < raised < end:
-            mark = superscript(text[raised - first : end - first])
-            text = text[: raised - first] + mark + text[end - first :]
-    for lone in _LONE_MARK.finditer(text):
-        beside = lone.start() - 2 if lone.start() > 1 else lone.end() + 1
-        if beside < len(text) and not text[beside].isspace():
-            bottom, top = _height(raw, first + beside)
-            if _is_raised(_height(raw, first + lone.start()), bottom, top):
-                text = text[: lone.start()] + superscript(lone.group()) + text[lone.end() :]
-    return text
-
-
-def _height(raw: object, index: int) -> tuple[float, float]:
-    box = pdfium.FS_RECTF()
-    pdfium.FPDFText_GetLooseCharBox(raw, index, box)
-    return box.bottom, box.top
-
-
-def _is_raised(edges: tuple[float, float], bottom: float, top: float) -> bool:
-    height = top - bottom
-    return edges[1] - edges[0] < _SMALLER * height and edges[0] - bottom > (1 - _SMALLER) * height
 
 
 def _widest_gap(words: Sequence[Rectangle], size: float) -> float:
