@@ -3,13 +3,14 @@
 Every key is set here and nowhere else: nothing a caller sends can become a key.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from services.retrieval.document import Box, OcrPage
+from services.retrieval import region_codec
+from services.retrieval.document import OcrPage
 from services.retrieval.index import FIELDS, Kind
-from services.retrieval.passage import Metadata, Passage, Region, StoredDocument
+from services.retrieval.passage import Metadata, Passage, StoredDocument
 from services.retrieval.sections import section_keys
 
 Payload = Mapping[str, Any]
@@ -95,11 +96,7 @@ def from_passage(tenant: str, passage: Passage) -> dict[str, Any]:
         "heading_path": list(passage.heading_path),
         "start": passage.start,
         "end": passage.end,
-        # Flat lists: a passage has dozens of lines, and names would be most of what is stored.
-        "regions": [
-            [region.start, region.end, region.page_number, *_from_box(region.box)]
-            for region in passage.regions
-        ],
+        "regions": region_codec.encode(passage.regions),
         "previous_id": passage.previous_id,
         "next_id": passage.next_id,
         "page_labels": [
@@ -127,10 +124,7 @@ def to_passage(id_: str, payload: Payload) -> Passage:
         heading_path=tuple(payload["heading_path"]),
         start=payload["start"],
         end=payload["end"],
-        regions=tuple(
-            Region(int(start), int(end), int(page), _to_box(box), labels.get(int(page), ""))
-            for start, end, page, *box in payload["regions"]
-        ),
+        regions=region_codec.decode(payload["regions"], labels),
         # Passages that were written before they were linked have no neighbours.
         previous_id=payload.get("previous_id", ""),
         next_id=payload.get("next_id", ""),
@@ -203,11 +197,3 @@ def to_metadata(payload: Payload) -> Metadata:
         supersedes=tuple(payload.get("supersedes", ())),
         readers=tuple(one for one in payload.get("readers", ()) if one != EVERYBODY),
     )
-
-
-def _from_box(box: Box | None) -> list[float]:
-    return [] if box is None else [box.left, box.top, box.right, box.bottom]
-
-
-def _to_box(numbers: Sequence[float]) -> Box | None:
-    return Box(*numbers) if numbers else None
