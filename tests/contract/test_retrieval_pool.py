@@ -8,10 +8,13 @@ from retrieval_parts import ingest, put_together
 from retrieval_stores import edge
 
 from services.retrieval.catalog import Filter
+from services.retrieval.index import Kind
 from services.retrieval.report import Wishes
+from services.retrieval.reranking import Reranking
 from services.retrieval.search import Ranking, Searcher
 
 CLAUSE = "owners above 25 percent must file a notarized proof of funds with the bank\n"
+NO_RERANKING = Reranking()
 ASKED = "which owners must file proof of funds with the bank"
 
 
@@ -21,10 +24,30 @@ class Counted:
     def __init__(self, index):
         self.index = index
         self.calls = Counter()
+        self.read = 0
 
     def __getattr__(self, name):
         self.calls[name] += 1
         return getattr(self.index, name)
+
+    async def get(self, tenant, kind, ids):
+        self.calls["get"] += 1
+        if kind is Kind.PASSAGE:
+            self.read += len(ids)
+        return await self.index.get(tenant, kind, ids)
+
+
+class Counting:
+    """A reranker that counts the texts it is given and finds each as near as the others."""
+
+    name = "counting"
+
+    def __init__(self):
+        self.texts = 0
+
+    async def scores(self, query, texts):
+        self.texts += len(texts)
+        return [0.5] * len(texts)
 
 
 @pytest.fixture
@@ -36,11 +59,11 @@ async def parts(directory):
         yield parts
 
 
-async def search(parts, query=ASKED, limit=8, **wishes):
-    searcher = Searcher(
-        parts.catalog, parts.batcher, Ranking(dense_weight=0.5), today=lambda: date(2026, 6, 1)
-    )
+async def search(parts, query=ASKED, limit=8, reranking=NO_RERANKING, **wishes):
+    ranking = Ranking(dense_weight=0.5, reranking=reranking)
+    searcher = Searcher(parts.catalog, parts.batcher, ranking, today=lambda: date(2026, 6, 1))
     parts.index.calls.clear()
+    parts.index.read = 0
     return await searcher.search("a", query, Filter(), limit, Wishes(**wishes))
 
 
@@ -51,6 +74,15 @@ async def test_an_ordinary_search_is_one_of_the_index_and_reads_its_best_at_once
     assert (len(passages), len(report.nearest_misses)) == (8, 5)
     # What is read are the passages, and their documents' records.
     assert (parts.index.calls["nearest"], parts.index.calls["get"]) == (1, 2)
+    assert parts.index.read == 24
+
+
+async def test_a_reranker_is_given_as_many_as_it_reads(parts):
+    text = "".join(f"owner {n} must file a proof of funds\f" for n in range(60))
+    await ingest(parts, text, "many.txt")
+    reranker = Counting()
+    await search(parts, reranking=Reranking(reranker, depth=30))
+    assert (reranker.texts, parts.index.read) == (30, 30)
 
 
 async def test_copies_take_no_places_of_others(parts):

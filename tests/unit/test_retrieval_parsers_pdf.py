@@ -18,7 +18,7 @@ from services.retrieval.parsers import parse, pdf_headings
 from services.retrieval.parsers.numbering import Numbered, read
 from services.retrieval.parsers.pdf_layout import PlacedLine
 from services.retrieval.parsers.pdf_page import PrintedLine
-from services.retrieval.parsers.sequence import follows, levels, starts_section
+from services.retrieval.parsers.section_sequence import follows, levels, starts_section
 
 WIDTH, HEIGHT = A4
 SAMPLES = Path(__file__).parents[2] / "samples"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pypdfium2
 
 from services.retrieval.document import Heading
-from services.retrieval.parsers import numbering, sequence
+from services.retrieval.parsers import numbering, section_sequence
 from services.retrieval.parsers.pdf_layout import PlacedLine
 from services.retrieval.parsers.pdf_levels import MAX_LEVEL, Found, Style, headings
 
@@ -108,7 +108,7 @@ class _Text:
         if whole_line and stands_out and not numbered.stands_alone:
             # Sections with much space behind their numbers look like rows.
             is_row = index in self._tabular and not (
-                previous and numbered.depth > 1 and sequence.follows(numbered, previous)
+                previous and numbered.depth > 1 and section_sequence.follows(numbered, previous)
             )
             return None if is_row else Found(index, self._end_of_title(index), numbered)
         if index in self._tabular or not self._begins_paragraph(index, numbered):
@@ -117,7 +117,9 @@ class _Text:
         alone = whole_line and (is_last or index + 1 in self._starts)
         is_title = alone and numbered.kind != "bare"
         next_line = "" if is_last else self._lines[index + 1].text
-        if is_title or sequence.starts_section(numbered, previous, next_line, self._later(index)):
+        if is_title or section_sequence.starts_section(
+            numbered, previous, next_line, self._later(index)
+        ):
             return Found(index, index + 1, numbered, run_in=not alone)
         return None
 
@@ -127,7 +129,7 @@ class _Text:
         beside = [at for at in (index - 1, index + 1) if at < len(self._lines)]
         page = self._lines[index].page_number
         around = (self._read[at] for at in beside if self._lines[at].page_number == page)
-        return sequence.parts_paragraph(numbered, self._lines[index - 1].text, around)
+        return section_sequence.parts_paragraph(numbered, self._lines[index - 1].text, around)
 
     def _later(self, index: int) -> Iterator[numbering.Numbered | None]:
         """What the paragraphs below a line begin with."""

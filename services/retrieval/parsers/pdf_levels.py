@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from services.retrieval.document import Heading
-from services.retrieval.parsers import numbering, sequence
+from services.retrieval.parsers import numbering, section_sequence
 from services.retrieval.parsers.pdf_layout import PlacedLine
 
 MAX_LEVEL = 8
@@ -55,7 +55,9 @@ def headings(lines: Sequence[PlacedLine], found: Sequence[Found]) -> Iterator[He
 
 def _levels(lines: Sequence[PlacedLine], found: Sequence[Found]) -> list[int]:
     """Levels: from the outline, else from the number, else from the type."""
-    by_number = iter(sequence.levels([heading.numbered for heading in found if heading.numbered]))
+    by_number = iter(
+        section_sequence.levels([heading.numbered for heading in found if heading.numbered])
+    )
     numbered_levels = [next(by_number) if heading.numbered else 0 for heading in found]
     # The outline may hang the sections under a root of its own, or number them from elsewhere.
     shifts: defaultdict[numbering.Kind, Counter[int]] = defaultdict(Counter)

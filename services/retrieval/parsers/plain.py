@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeGuard
 
 from services.retrieval.document import Heading, Line, Page, ParsedDocument
-from services.retrieval.parsers import numbering, sequence
+from services.retrieval.parsers import numbering, section_sequence
 
 CONTENT_TYPE = "text/plain"
 _LINE = re.compile(r"[^\n\f]+")
@@ -50,7 +50,7 @@ def lines_of(text: str, pages: Iterable[Page]) -> Iterator[Line]:
 def _are_parted(text: str, above: Line, line: Line) -> bool:
     """Whether a paragraph ends between two lines: at a blank line, or a page after a sentence."""
     if above.page_number != line.page_number:
-        return sequence.ends_sentence(text[above.start : above.end])
+        return section_sequence.ends_sentence(text[above.start : above.end])
     return text.count("\n", above.end, line.start) > 1
 
 
@@ -76,7 +76,7 @@ def headings(
         apart: Those of them that begin no paragraph, with the number of those that are headings.
     """
     found = list(_find(text, lines, starts, apart))
-    levels = sequence.levels([heading.numbered for heading in found])
+    levels = section_sequence.levels([heading.numbered for heading in found])
     for heading, level in zip(found, levels, strict=True):
         start, end = heading.line.start, heading.line.end
         title = text[start:end]
@@ -125,7 +125,7 @@ def _find(
         is_title = alone and not numbered.stands_alone and not _is_in_list(begun, position)
         later = (begun[below] for below in range(position + 1, len(begun)))
         next_line = "".join(words[first + 1 : first + 2])
-        if is_title or sequence.starts_section(numbered, previous, next_line, later):
+        if is_title or section_sequence.starts_section(numbered, previous, next_line, later):
             previous = numbered
             yield _Found(lines[first], numbered, whole_line=alone)
 
@@ -154,13 +154,17 @@ def _paragraphs(
     """
     for first, end in pairwise([*starts, len(lines)]):
         inside = range(first + 1, end) if first not in apart else ()
-        ended = max((index for index in inside if sequence.ends_sentence(words[index])), default=0)
+        ended = max(
+            (index for index in inside if section_sequence.ends_sentence(words[index])), default=0
+        )
         cuts = [
             index
             for index in inside
             if index <= ended
             and (numbered := read[index])
-            and sequence.parts_paragraph(numbered, words[index - 1], _around(lines, read, index))
+            and section_sequence.parts_paragraph(
+                numbered, words[index - 1], _around(lines, read, index)
+            )
         ]
         yield from pairwise([first, *cuts, end])
 
